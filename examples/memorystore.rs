@@ -197,7 +197,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Whether the server refused the command for a reason that may be gone a moment later, without carrying it
+    /// Returns whether the server refused the command for a reason that may be gone a moment later, without carrying it
     /// out. What is wrong with the command itself is not of that kind.
     fn is_refusal(&self) -> bool {
         const REFUSALS: [&str; 6] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY"];

@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether this process was started to be a server.
+    /// Returns whether this process was started to be a server.
     #[must_use]
     pub fn is_asked_for() -> bool {
         std::env::var_os(VARIABLE).is_some()

@@ -47,7 +47,7 @@ impl Pace {
         u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Whether the loops of other libraries retry a status.
+    /// Returns whether the loops of other libraries retry a status.
     #[must_use]
     pub fn retries_status(status: &tonic::Status) -> bool {
         status.code() == tonic::Code::Unavailable

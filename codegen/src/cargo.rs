@@ -28,7 +28,7 @@ pub(crate) fn warn_of_missing_runtime() {
 
 const RUNTIME: &str = "gax-client";
 
-/// Whether a manifest names a crate, as a dependency or as the package behind another name.
+/// Returns whether a manifest names a crate, as a dependency or as the package behind another name.
 fn names(manifest: &str, name: &str) -> bool {
     let goes_on = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
     let code = manifest.lines().map(|line| line.split('#').next().unwrap_or_default());

@@ -91,13 +91,13 @@ impl Error {
         Self(Box::new(ErrorKind::Limits(problems)))
     }
 
-    /// Whether a retry table is at fault.
+    /// Returns whether a retry table is at fault.
     #[must_use]
     pub fn is_table(&self) -> bool {
         matches!(*self.0, ErrorKind::Table { .. } | ErrorKind::UnknownNames(_))
     }
 
-    /// Whether the protos don't compile, or have what Rust code can't be generated for.
+    /// Returns whether the protos don't compile, or have what Rust code can't be generated for.
     #[must_use]
     pub fn is_protos(&self) -> bool {
         matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_) | ErrorKind::Limits(_))

@@ -65,7 +65,7 @@ impl GeneratorOptions<'_> {
         self.requested.is_none_or(|files| files.contains(&service.file))
     }
 
-    /// Whether a service's messages, and so tonic's code for it, exist elsewhere.
+    /// Returns whether a service's messages, and so tonic's code for it, exist elsewhere.
     fn is_extern(&self, service: &ProtoService) -> bool {
         let path = format!(".{}", service.full_name);
         self.extern_paths.iter().any(|prefix| {
@@ -162,7 +162,7 @@ impl GeneratorConfig {
         self.services.get(full_name)
     }
 
-    /// Whether methods of that service are mixed into others.
+    /// Returns whether methods of that service are mixed into others.
     pub(crate) fn is_mixed_in(&self, service: &str) -> bool {
         self.mixed_in.contains(service)
     }
@@ -178,13 +178,13 @@ impl GeneratorConfig {
         names.map(|name| name.rsplit_once('.').map_or("", |(package, _)| package)).min()
     }
 
-    /// Whether a client that is generated calls that method.
+    /// Returns whether a client that is generated calls that method.
     pub(crate) fn calls(&self, service: &str, method: &str) -> bool {
         let mut methods = self.clients().flat_map(|joined| &joined.methods);
         methods.any(|own| own.service == service && own.name == method)
     }
 
-    /// Whether the services of that file are needed: for code, or to be mixed into others.
+    /// Returns whether the services of that file are needed: for code, or to be mixed into others.
     pub(crate) fn has_services(&self, file: &str) -> bool {
         self.files.contains(file)
     }

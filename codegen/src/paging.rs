@@ -73,7 +73,7 @@ impl ItemType {
     }
 }
 
-/// Whether an RPC is paged: its request has the fields `page_size` and `page_token` and its response has
+/// Returns whether an RPC is paged: its request has the fields `page_size` and `page_token` and its response has
 /// `next_page_token`, none of them repeated. In some packages `max_results` is as good as `page_size`.
 pub(crate) fn is_paged(
     package: &str,
@@ -91,7 +91,7 @@ fn size_field<'a>(package: &str, request: Option<&'a DescriptorProto>) -> Option
     single(request, "page_size").or_else(max_results)
 }
 
-/// Whether Google's Java generator takes `max_results` for a page's size: in APIs without gRPC, and in
+/// Returns whether Google's Java generator takes `max_results` for a page's size: in APIs without gRPC, and in
 /// `BigQuery`'s.
 fn counts_max_results(package: &str) -> bool {
     package == "google.cloud.bigquery.v2" || package.starts_with("google.cloud.compute.")
@@ -156,7 +156,7 @@ fn item_type(field: &FieldDescriptorProto) -> ItemType {
     })
 }
 
-/// Whether a field of the message itself holds text. One of several that exclude each other is elsewhere in Rust.
+/// Returns whether a field of the message itself holds text. One of several that exclude each other is elsewhere in Rust.
 fn is_text(field: &FieldDescriptorProto) -> bool {
     field.r#type() == Type::String && stands_alone(field)
 }

@@ -310,7 +310,7 @@ fn message(panic: &dyn Any) -> String {
     text.unwrap_or_else(|| "it panicked".to_owned())
 }
 
-/// Whether there is no code in a line that prost wrote.
+/// Returns whether there is no code in a line that prost wrote.
 fn is_blank_or_comment(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with("//")
 }

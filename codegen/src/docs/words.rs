@@ -67,7 +67,7 @@ fn split_url(word: &str) -> Option<(&str, &str, &str)> {
     (url.len() > "https://".len()).then_some((before, url, after))
 }
 
-/// Whether a word is an identifier or the like: what Rust's linter wants to see in backticks.
+/// Returns whether a word is an identifier or the like: what Rust's linter wants to see in backticks.
 fn is_code(word: &str) -> bool {
     let has_capitals_inside = || {
         let stem = word.strip_suffix('s').unwrap_or(word);

@@ -193,7 +193,7 @@ pub(super) fn rebased(path: &str, from: &str, to: &str) -> String {
     up.chain(absolute.iter().skip(common).map(String::as_str)).collect::<Vec<_>>().join("::")
 }
 
-/// Whether a type is found from everywhere by that path.
+/// Returns whether a type is found from everywhere by that path.
 fn is_absolute(path: &str) -> bool {
     path.starts_with("::") || path.starts_with("crate::") || BARE_TYPES.contains(&path)
 }

@@ -37,7 +37,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file may be a table by its name.
+/// Returns whether a file may be a table by its name.
 pub(crate) fn may_be_table(path: &Path) -> bool {
     ending(path).is_some_and(|ending| ENDINGS.contains(&ending))
 }
@@ -51,7 +51,7 @@ pub(crate) fn no_table_in(folder: &Path) -> Failure {
     ))
 }
 
-/// Whether a file is a retry table by its name, whatever it holds, or else by what it holds: other files stand
+/// Returns whether a file is a retry table by its name, whatever it holds, or else by what it holds: other files stand
 /// next to tables.
 pub(crate) fn is_table(path: &Path, content: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();

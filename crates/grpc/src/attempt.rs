@@ -165,7 +165,7 @@ impl<I: Invoke + Clone + 'static> Attempt<I> {
         if self.delivered == 0 { 0 } else { self.delivered + u64::from(self.message.is_some()) }
     }
 
-    /// Whether no part of the request was sent, although there was one to send.
+    /// Returns whether no part of the request was sent, although there was one to send.
     pub(crate) fn is_unsent(&self, request: &RequestBuffer) -> bool {
         self.sent == 0 && (matches!(self.stage, Stage::Opening(_)) || !request.is_empty())
     }

@@ -57,7 +57,7 @@ pub(crate) enum Part {
 const GRPC: Transport = Transport::new("grpc").with_wire().with_rpc_names();
 
 impl<I> Call<I> {
-    /// Whether the first message of a response is held until the trailers may have come.
+    /// Returns whether the first message of a response is held until the trailers may have come.
     fn holds_messages(&self) -> bool {
         !self.request.is_stream() && self.kind.is_none_or(MethodKind::is_unary)
     }
@@ -317,7 +317,7 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
     }
 }
 
-/// Whether the attempt has used up its RPC timeout.
+/// Returns whether the attempt has used up its RPC timeout.
 fn time_is_up(context: &AttemptContext<'_>) -> bool {
     let timeout = context.started().and_then(StartedAttempt::rpc_timeout);
     timeout.is_some_and(|timeout| context.elapsed() >= GrpcTimeout::of(timeout).duration())

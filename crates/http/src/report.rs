@@ -42,18 +42,18 @@ impl HttpReport {
         self.strategy
     }
 
-    /// Whether the request is safe to retry, by the table and the strategy.
+    /// Returns whether the request is safe to retry, by the table and the strategy.
     #[must_use]
     pub fn may_be_sent_again(&self) -> bool {
         self.classification.permits(self.strategy)
     }
 
-    /// Whether the strategy retries anything at all.
+    /// Returns whether the strategy retries anything at all.
     pub(crate) fn may_be_retried(&self) -> bool {
         self.strategy != IdempotencyStrategy::Never
     }
 
-    /// Whether the request is safe to retry by the table alone, whatever the strategy.
+    /// Returns whether the request is safe to retry by the table alone, whatever the strategy.
     #[must_use]
     pub fn is_safe(&self) -> bool {
         IdempotencyStrategy::Conditional.permits(self.classification.idempotency())

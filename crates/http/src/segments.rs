@@ -1,6 +1,6 @@
 //! Segments of paths.
 
-/// Whether a value for a path has a segment of only dots. Clients and proxies would remove it together with the previous segment,
+/// Returns whether a value for a path has a segment of only dots. Clients and proxies would remove it together with the previous segment,
 /// even if it is encoded.
 #[must_use]
 pub fn has_dots(value: &str) -> bool {

@@ -123,7 +123,7 @@ impl RestMethod {
         })
     }
 
-    /// Whether a request by its first binding may be hedged: it is a read to HTTP.
+    /// Returns whether a request by its first binding may be hedged: it is a read to HTTP.
     pub(super) fn is_hedged_by_verb(&self) -> bool {
         let verb = self.bindings.first().map(|binding| binding.verb().as_str());
         matches!(verb, Some("GET" | "HEAD" | "OPTIONS"))

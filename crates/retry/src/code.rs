@@ -189,7 +189,7 @@ impl CodeSet {
     /// The set with nothing in it: no status is retried.
     pub const EMPTY: CodeSet = CodeSet(0);
 
-    /// Whether the code is in the set.
+    /// Returns whether the code is in the set.
     #[inline]
     #[must_use]
     pub const fn contains(self, code: Code) -> bool {
@@ -202,7 +202,7 @@ impl CodeSet {
         CodeSet(self.0 | (1 << code as u32))
     }
 
-    /// Whether nothing is in the set.
+    /// Returns whether nothing is in the set.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

@@ -102,7 +102,7 @@ impl Environment {
         if problems.is_empty() { Ok(environment) } else { Err(EnvironmentError { problems }) }
     }
 
-    /// Whether every operation has one attempt only.
+    /// Returns whether every operation has one attempt only.
     #[must_use]
     pub fn retries_are_off(&self) -> bool {
         self.retries_are_off
@@ -120,7 +120,7 @@ impl Environment {
         self.max_attempts.map(NonZeroU32::get)
     }
 
-    /// Whether it bounds nothing.
+    /// Returns whether it bounds nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -22,7 +22,7 @@ pub trait JitterSource {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Whether waits are drawn at all: where this is false, every wait is its whole delay. True by
+    /// Returns whether waits are drawn at all: where this is false, every wait is its whole delay. True by
     /// default.
     fn is_random(&self) -> bool {
         true

@@ -33,13 +33,13 @@ gax_text::names! {
 }
 
 impl MethodKind {
-    /// Whether one request gets one response.
+    /// Returns whether one request gets one response.
     #[must_use]
     pub const fn is_unary(self) -> bool {
         matches!(self, MethodKind::Unary | MethodKind::Paged | MethodKind::Batching)
     }
 
-    /// Whether the client sends a stream, which can't be sent again.
+    /// Returns whether the client sends a stream, which can't be sent again.
     #[must_use]
     pub const fn streams_requests(self) -> bool {
         matches!(self, MethodKind::ClientStreaming | MethodKind::BidiStreaming)

@@ -121,7 +121,7 @@ impl StartedAttempt {
         }
     }
 
-    /// Whether it has no time at all, which only happens by gax-java's rules: they truncate its timeout to whole
+    /// Returns whether it has no time at all, which only happens by gax-java's rules: they truncate its timeout to whole
     /// milliseconds. Such an attempt is not sent. It fails with `DEADLINE_EXCEEDED`.
     #[inline]
     #[must_use]
@@ -153,7 +153,7 @@ impl StartedAttempt {
         after(self.start, self.rpc_timeout - below)
     }
 
-    /// Whether it may continue until that moment, in nanoseconds, so that the moment is what ends it.
+    /// Returns whether it may continue until that moment, in nanoseconds, so that the moment is what ends it.
     pub(crate) fn lasts_until(self, limit: u64) -> bool {
         limit != FOREVER && after(self.start, self.rpc_timeout) >= limit
     }

@@ -62,7 +62,7 @@ gax_text::names! {
 impl StopReason {}
 
 impl StopReason {
-    /// Whether the last attempt would have been retried, except for a limit, the budget or the server: what gax's
+    /// Returns whether the last attempt would have been retried, except for a limit, the budget or the server: what gax's
     /// tracers call exhausted retries.
     #[must_use]
     pub const fn is_of_retries(self) -> bool {

@@ -39,7 +39,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Whether it has neither been replied to in full nor given up.
+    /// Returns whether it has neither been replied to in full nor given up.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.replied.is_none() && self.gone.is_none()

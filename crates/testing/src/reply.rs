@@ -258,14 +258,14 @@ impl Reply {
         }
     }
 
-    /// Whether it says that the server has not looked at the request: a client may then send that again unasked.
+    /// Returns whether it says that the server has not looked at the request: a client may then send that again unasked.
     #[must_use]
     pub fn is_unprocessed(&self) -> bool {
         matches!(self, Reply::GoAway { taken: false, .. })
             || matches!(self, Reply::Reset(reason) if Reason::from(*reason) == Reason::REFUSED_STREAM)
     }
 
-    /// Whether the call has what it wants.
+    /// Returns whether the call has what it wants.
     #[must_use]
     pub fn is_good(&self) -> bool {
         match self {

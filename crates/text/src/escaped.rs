@@ -14,7 +14,7 @@ impl<T: Display> Display for Escaped<T> {
     }
 }
 
-/// Whether a terminal would act on the character: a control character (C0, DEL, C1), one that turns the
+/// Returns whether a terminal would act on the character: a control character (C0, DEL, C1), one that turns the
 /// direction of what follows, or one that ends a line.
 #[must_use]
 pub fn is_unprintable(c: char) -> bool {

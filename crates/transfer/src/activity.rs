@@ -59,7 +59,7 @@ impl Activity {
         self.clock.at(last.saturating_add(timeout))
     }
 
-    /// Whether that moment has come.
+    /// Returns whether that moment has come.
     pub(super) fn is_idle(&self, timeout: Duration) -> bool {
         self.idle_at(timeout).is_some_and(|moment| self.clock.has_reached(moment))
     }

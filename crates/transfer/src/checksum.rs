@@ -102,7 +102,7 @@ impl ChecksumValues {
         }
     }
 
-    /// Whether there is a checksum that both have.
+    /// Returns whether there is a checksum that both have.
     pub(super) fn has_common(self, other: Self) -> bool {
         self.crc32c.is_some() && other.crc32c.is_some() || self.md5.is_some() && other.md5.is_some()
     }

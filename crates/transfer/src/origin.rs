@@ -17,7 +17,7 @@ const SECRET: [&str; 5] = [
     "x-guploader-uploadid",
 ];
 
-/// Whether both have the same scheme, host and port.
+/// Returns whether both have the same scheme, host and port.
 pub(super) fn is_same_origin(one: &Uri, other: &Uri) -> bool {
     let host = |uri: &Uri| uri.host().map(str::to_ascii_lowercase);
     one.scheme() == other.scheme() && host(one) == host(other) && port(one) == port(other)

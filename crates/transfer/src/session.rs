@@ -70,7 +70,7 @@ impl UploadSession {
         Self { dialect, uri, control: None, granularity: GRANULARITY, is_elsewhere: false }
     }
 
-    /// Whether a request of it stays with the program's own origin, which is that of the first.
+    /// Returns whether a request of it stays with the program's own origin, which is that of the first.
     pub(super) fn is_own_origin(&self, first: &Uri, target: &Uri) -> bool {
         !self.is_elsewhere && is_same_origin(first, target)
     }

@@ -65,7 +65,7 @@ impl StateFile {
         Ok(Some(state))
     }
 
-    /// Whether only its owner can write the file, as far as the system reports it.
+    /// Returns whether only its owner can write the file, as far as the system reports it.
     pub(super) async fn is_private(&self) -> bool {
         #[cfg(unix)]
         if let Ok(metadata) = fs::metadata(&self.path).await {

@@ -65,7 +65,7 @@ impl Transferred {
         self.sums.md5
     }
 
-    /// Whether a checksum that the server named for the object was compared. It isn't if the server names none, if the transfer has
+    /// Returns whether a checksum that the server named for the object was compared. It isn't if the server names none, if the transfer has
     /// [no checksums](crate::Checksums::NONE), if the source of an upload is a reader whose last bytes another process sent, or if
     /// the server decompresses a download: its checksums are those of the bytes as stored.
     #[must_use]

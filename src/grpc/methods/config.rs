@@ -174,7 +174,7 @@ impl MethodConfig {
         Self { example: other.example.clone(), ..self }
     }
 
-    /// Whether a percentile of its calls' latencies says when they are hedged.
+    /// Returns whether a percentile of its calls' latencies says when they are hedged.
     pub fn counts_latencies(&self) -> bool {
         self.policy.hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
     }

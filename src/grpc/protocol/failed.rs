@@ -231,7 +231,7 @@ pub fn end_status<P: Failing>(mut driver: Pin<&mut Driver<P>>, stop: Stop) -> St
     Failure::at_end(driver.protocol().kept().take(), config.policy.problem(), stop).into_status(report)
 }
 
-/// Whether the attempt has used up its RPC timeout, or what the header said of it.
+/// Returns whether the attempt has used up its RPC timeout, or what the header said of it.
 pub fn time_is_up(context: &AttemptContext<'_>) -> bool {
     let timeout = context.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
     timeout.is_some_and(|timeout| context.elapsed() >= timeout)

@@ -30,7 +30,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self.request
     }
 
-    /// Whether a response may be a stream of messages.
+    /// Returns whether a response may be a stream of messages.
     pub fn may_stream(&self) -> bool {
         self.extent != ReadExtent::Whole
     }

@@ -188,7 +188,7 @@ impl CapturedRequest {
         matches!(self.source, Source::Message(_)).then_some(&self.message)
     }
 
-    /// Whether it is sent as it comes.
+    /// Returns whether it is sent as it comes.
     #[inline]
     pub fn is_stream(&self) -> bool {
         match &self.source {

@@ -19,7 +19,7 @@ pub trait ReplayableRequest {
     /// The method's path, as reports name it.
     fn path(&self, config: &MethodConfig) -> PathAndQuery;
 
-    /// Whether tonic's generated code has named its method.
+    /// Returns whether tonic's generated code has named its method.
     fn is_described(&self, _config: &MethodConfig) -> bool {
         false
     }
@@ -30,7 +30,7 @@ pub trait ReplayableRequest {
         None
     }
 
-    /// Whether the first attempt can be sent: false for one that has to be read first.
+    /// Returns whether the first attempt can be sent: false for one that has to be read first.
     #[inline]
     fn is_prepared(&self) -> bool {
         true
@@ -99,7 +99,7 @@ pub trait ReplayableRequest {
         None
     }
 
-    /// Whether it has anything in its extensions that a layer on the way may read.
+    /// Returns whether it has anything in its extensions that a layer on the way may read.
     fn is_watched(&self, _config: &MethodConfig) -> bool {
         true
     }

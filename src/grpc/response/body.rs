@@ -36,7 +36,7 @@ impl ResponseBody {
         Self::new(FrameBuffer::default(), Remainder::Open(Incoming::Unread(body)))
     }
 
-    /// Whether it was handed on before its end.
+    /// Returns whether it was handed on before its end.
     #[inline]
     pub fn is_open(&self) -> bool {
         matches!(self.0.remainder, Remainder::Open(Incoming::HandedOn(_)))

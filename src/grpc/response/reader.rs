@@ -210,7 +210,7 @@ fn ended(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Res
     Err(Fault::Failed(failure))
 }
 
-/// Whether that is enough to know that the response is a stream, or to hand it on as one.
+/// Returns whether that is enough to know that the response is a stream, or to hand it on as one.
 fn is_stream(frames: &FrameBuffer, extent: ReadExtent) -> bool {
     match extent {
         ReadExtent::MessageOrWhole => frames.has_more_than_a_message(),
@@ -230,7 +230,7 @@ fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> 
     Some(Box::new(messages))
 }
 
-/// Whether the trailers that a body ended with have the status of a success.
+/// Returns whether the trailers that a body ended with have the status of a success.
 #[inline]
 fn are_good(trailers: &mut HeaderMap, context: &mut AttemptContext<'_>) -> bool {
     let code = received::code(trailers);

@@ -174,7 +174,7 @@ impl Failure {
         }
     }
 
-    /// Whether the server's own clock for the call may have ended it.
+    /// Returns whether the server's own clock for the call may have ended it.
     pub fn is_server_timeout(&self) -> bool {
         match &self.kind {
             Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {

@@ -75,7 +75,7 @@ impl<'a> Row<'a> {
         Self::LENGTHS + 1 + self.name.len() + self.value.len()
     }
 
-    /// Whether it could be written. Names and values that are too long for it no server can send.
+    /// Returns whether it could be written. Names and values that are too long for it no server can send.
     fn write(self, bytes: &mut Vec<u8>) -> bool {
         let lengths = (u16::try_from(self.name.len()), u32::try_from(self.value.len()));
         let (Ok(name), Ok(value)) = lengths else { return false };

@@ -119,7 +119,7 @@ pub fn tonic_code(code: Code) -> tonic::Code {
     tonic::Code::from_i32(code.number())
 }
 
-/// Whether a status CANCELLED is what a tonic server sends when the `grpc-timeout` that it was sent has
+/// Returns whether a status CANCELLED is what a tonic server sends when the `grpc-timeout` that it was sent has
 /// passed.
 pub fn is_timeout_expired(trailers: &HeaderMap) -> bool {
     trailers

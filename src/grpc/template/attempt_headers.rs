@@ -129,7 +129,7 @@ impl AttemptHeaders {
         }
     }
 
-    /// Whether attempts after the first carry the number of those before them. Callers may not set that header then.
+    /// Returns whether attempts after the first carry the number of those before them. Callers may not set that header then.
     #[inline]
     pub fn counts(&self) -> bool {
         self.prepared.counts

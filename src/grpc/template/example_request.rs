@@ -19,7 +19,7 @@ impl ExampleRequest {
         Self { uri: uri.clone(), description: description.cloned() }
     }
 
-    /// Whether a request goes where this one goes, and is described as this one is, if a layer may read that.
+    /// Returns whether a request goes where this one goes, and is described as this one is, if a layer may read that.
     #[inline]
     pub fn is_like(&self, uri: &Uri, description: Option<&GrpcMethod<'static>>, is_watched: bool) -> bool {
         self.has_uri(uri) && (!is_watched || self.is_described_as(description))

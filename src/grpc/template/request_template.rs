@@ -62,7 +62,7 @@ impl Template {
         uri.map_or_else(|| PathAndQuery::from_static("/"), path_of)
     }
 
-    /// Whether tonic's generated code has named the method: the number of such names is bounded.
+    /// Returns whether tonic's generated code has named the method: the number of such names is bounded.
     pub fn is_described(&self, example: Option<&ExampleRequest>) -> bool {
         match self {
             Self::Example(_) => example.is_some_and(|example| example.description.is_some()),
@@ -117,7 +117,7 @@ impl Template {
     }
 }
 
-/// Whether tonic's generated code has named the method of a request.
+/// Returns whether tonic's generated code has named the method of a request.
 pub(crate) fn is_described(extensions: &Extensions) -> bool {
     extensions.get::<GrpcMethod<'static>>().is_some()
 }

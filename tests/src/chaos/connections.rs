@@ -43,7 +43,7 @@ impl RandomConnections {
         }
     }
 
-    /// Whether each connection is made at once.
+    /// Returns whether each connection is made at once.
     #[must_use]
     pub fn is_calm(&self) -> bool {
         self.steps.iter().all(|step| *step == Connecting::Made(Duration::ZERO))

@@ -75,7 +75,7 @@ pub enum CallEnd {
 }
 
 impl CallEnd {
-    /// Whether the operation had a response.
+    /// Returns whether the operation had a response.
     #[must_use]
     pub fn is_reply(&self) -> bool {
         matches!(self, CallEnd::Reply | CallEnd::Unreadable(_))

@@ -29,7 +29,7 @@ pub trait DrawnServer: Debug {
     /// Draws one.
     fn draw(draw: &mut Draw) -> Self;
 
-    /// Whether each request that a client sends arrives.
+    /// Returns whether each request that a client sends arrives.
     fn is_calm(&self) -> bool;
 }
 
@@ -74,7 +74,7 @@ impl<S: DrawnServer> Run<S> {
         }
     }
 
-    /// Whether each request that a client sends arrives.
+    /// Returns whether each request that a client sends arrives.
     #[must_use]
     pub fn is_calm(&self) -> bool {
         self.server.is_calm() && self.connections.is_calm()

@@ -54,7 +54,7 @@ impl RandomServer {
         (after, reply)
     }
 
-    /// Whether a message is one that such a server makes up, whatever it was asked for.
+    /// Returns whether a message is one that such a server makes up, whatever it was asked for.
     #[must_use]
     pub fn makes_up(line: &Line) -> bool {
         line.count < 3 && line.text.bytes().all(|letter| letter == b'a')

@@ -171,7 +171,7 @@ async fn request(client: &HttpClient, server: SocketAddr, method: &str) -> End {
     }
 }
 
-/// Whether a body is one that the server sends with that status: one that names it, pieces, or nothing where HTTP has none.
+/// Returns whether a body is one that the server sends with that status: one that names it, pieces, or nothing where HTTP has none.
 fn is_of(status: http::StatusCode, body: &[u8]) -> bool {
     let named = format!(r#"{{"status":{}}}"#, status.as_u16());
     let is_in_pieces = body.chunks(5).all(|piece| piece == b"piece");

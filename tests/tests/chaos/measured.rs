@@ -27,7 +27,7 @@ fn whole(sum: f64) -> usize {
     sum.round() as usize
 }
 
-/// Whether the attempt's requests have left for certain: one that is dropped as it starts may not have.
+/// Returns whether the attempt's requests have left for certain: one that is dropped as it starts may not have.
 fn has_left(attempt: &WitnessedAttempt) -> bool {
     let ended = attempt.ends.first().map(Attempt::end).unwrap_or_default();
     attempt.sent.iter().all(|sent| *sent < ended)

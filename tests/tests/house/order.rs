@@ -92,7 +92,7 @@ impl Root {
     }
 }
 
-/// Whether the item after that attribute is compiled for tests alone.
+/// Returns whether the item after that attribute is compiled for tests alone.
 fn is_for_tests(attribute: &TokenTree) -> bool {
     let text = attribute.to_string().replace(' ', "");
     text.starts_with("[cfg(test") || text.starts_with("[cfg(all(test")

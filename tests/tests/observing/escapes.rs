@@ -10,7 +10,7 @@ use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, lasting, ms};
 const EVIL: &str = "\u{1b}]0;PWNED\u{7}\r\u{9b}2J\u{202e}\u{2067}";
 const SHOWN: &str = r"\u{1b}]0;PWNED\u{7}\r\u{9b}2J\u{202e}\u{2067}";
 
-/// Whether a terminal would act on something in the text.
+/// Returns whether a terminal would act on something in the text.
 fn is_raw(text: &str) -> bool {
     text.contains(|c: char| c.is_control() && c != '\n' || EVIL.contains(c) && !c.is_ascii())
 }

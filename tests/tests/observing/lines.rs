@@ -38,7 +38,7 @@ impl Lines {
     }
 }
 
-/// Whether a span or an event is one of the workspace's crates.
+/// Returns whether a span or an event is one of the workspace's crates.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     ["gax_", "tonic_gax::"].iter().any(|start| metadata.target().starts_with(start))
 }

@@ -31,7 +31,7 @@ impl Summary {
         })
     }
 
-    /// Whether there were cases and all of them passed.
+    /// Returns whether there were cases and all of them passed.
     pub(crate) fn is_success(&self) -> bool {
         let total = self.total();
         total.failed == 0 && total.passed > 0

@@ -42,7 +42,7 @@ fn every_number_that_is_changed_fails() {
     assert!(changed > 20, "{changed}");
 }
 
-/// Whether the place belongs to what is expected, not to the settings or the script.
+/// Returns whether the place belongs to what is expected, not to the settings or the script.
 fn outcome(cases: &str, at: usize) -> bool {
     let line = cases[..at].rfind('\n').map_or(0, |end| end + 1);
     cases[line..at].contains("\"expected\":")

@@ -122,7 +122,7 @@ fn check(value: &Value, object: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Whether all characters are ones that a URI has, and each percent sign comes with two digits.
+/// Returns whether all characters are ones that a URI has, and each percent sign comes with two digits.
 fn is_uri(text: &str) -> bool {
     let is_known = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
     let is_code = |part: &str| part.get(..2).is_some_and(|code| code.chars().all(|c| c.is_ascii_hexdigit()));

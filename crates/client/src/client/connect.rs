@@ -80,7 +80,7 @@ fn bounded(endpoint: Endpoint, timeout: Duration) -> Endpoint {
     }
 }
 
-/// Whether the endpoint may be a socket in the file system: tonic does not say, but calls all of them by one name.
+/// Returns whether the endpoint may be a socket in the file system: tonic does not say, but calls all of them by one name.
 fn is_socket_file(endpoint: &Endpoint) -> bool {
     *endpoint.uri() == "http://tonic"
 }

@@ -22,7 +22,7 @@ pub(super) struct Method {
 }
 
 impl Method {
-    /// Whether its streams resume, or their callers are watched.
+    /// Returns whether its streams resume, or their callers are watched.
     pub(super) fn streams_by_itself(&self) -> bool {
         self.resumption.is_some() || !self.config.stream.is_empty()
     }

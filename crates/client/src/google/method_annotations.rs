@@ -29,7 +29,7 @@ impl MethodAnnotations {
         Self { params: Cow::Owned(params), api_version: api_version.map(Cow::Owned) }
     }
 
-    /// Whether they say anything.
+    /// Returns whether they say anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.params.is_empty() && self.api_version.is_none()
     }

@@ -4,7 +4,7 @@ use gax_retry::jitter::{JitterSource, ThreadJitter};
 
 /// A field that may have the id of a request.
 pub trait RequestId {
-    /// Whether it has none.
+    /// Returns whether it has none.
     fn is_missing(&self) -> bool;
 
     /// Gives it one.

@@ -118,7 +118,7 @@ impl ServiceEndpoint {
         uri_of("the default host", &format!("{}://{host}", uri.scheme_str().unwrap_or("https")))
     }
 
-    /// Whether a host stands for all services.
+    /// Returns whether a host stands for all services.
     fn is_shared(&self, host: &str) -> bool {
         let (host, universe) = (host.to_ascii_lowercase(), self.universe().to_ascii_lowercase());
         let name = host.strip_suffix(universe.as_str()).and_then(|name| name.strip_suffix('.'));

@@ -16,7 +16,7 @@ pub(crate) struct Codec {
 }
 
 impl Codec {
-    /// Whether nothing but plain messages is sent or announced.
+    /// Returns whether nothing but plain messages is sent or announced.
     pub(crate) fn is_plain(&self) -> bool {
         self.send_compressed.is_none() && self.accept_compressed.is_empty()
     }

@@ -116,14 +116,14 @@ impl MethodInfo {
         self.0.idle_timeout
     }
 
-    /// Whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
+    /// Returns whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
     /// `idempotency_level`, or by `google.api.http`, if it is a `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.0.is_idempotent
     }
 
-    /// Whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, if it is
+    /// Returns whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, if it is
     /// a `GET`. If a hedge of such a call is rejected, the call ends immediately. The rejection of another call's hedge may be
     /// kept, because an earlier attempt may have been carried out.
     #[must_use]
@@ -193,7 +193,7 @@ impl MethodInfo {
         self.0.polling
     }
 
-    /// Whether its response is a long-running operation, which is polled.
+    /// Returns whether its response is a long-running operation, which is polled.
     pub(crate) fn starts_operations(&self) -> bool {
         self.0.polling.is_some()
     }

@@ -69,7 +69,7 @@ impl OperationCallSettings {
         }
     }
 
-    /// Whether the first call has its own settings.
+    /// Returns whether the first call has its own settings.
     pub(super) fn is_own(&self) -> bool {
         self.is_own
     }
@@ -89,7 +89,7 @@ impl OperationCallSettings {
         self
     }
 
-    /// Whether polls ask the server to wait until the operation is done.
+    /// Returns whether polls ask the server to wait until the operation is done.
     #[must_use]
     pub fn server_waits(&self) -> bool {
         self.server_waits
@@ -103,7 +103,7 @@ impl OperationCallSettings {
         self
     }
 
-    /// Whether an operation is cancelled when its polling time has passed.
+    /// Returns whether an operation is cancelled when its polling time has passed.
     #[must_use]
     pub fn cancels_on_timeout(&self) -> bool {
         self.cancels_on_timeout

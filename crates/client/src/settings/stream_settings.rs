@@ -13,12 +13,12 @@ pub(crate) struct StreamSettings {
 }
 
 impl StreamSettings {
-    /// Whether none of them is set.
+    /// Returns whether none of them is set.
     pub(crate) fn is_empty(&self) -> bool {
         self.resumption.is_none() && !self.has_timeouts()
     }
 
-    /// Whether a stream that is not resumed is watched, all the same.
+    /// Returns whether a stream that is not resumed is watched, all the same.
     #[inline]
     pub(crate) fn has_timeouts(&self) -> bool {
         self.wait_timeout.is_some() || self.idle_timeout.is_some()

@@ -127,7 +127,7 @@ impl ConnectionFuture {
         };
     }
 
-    /// Whether the call's time is up.
+    /// Returns whether the call's time is up.
     fn is_timed_out(&self) -> bool {
         self.timeout.is_some_and(|timeout| self.clock.elapsed().saturating_add(SLACK) >= timeout)
     }

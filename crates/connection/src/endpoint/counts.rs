@@ -60,7 +60,7 @@ impl Counts {
     }
 }
 
-/// Whether the text of a `GOAWAY` speaks of pings, or of nothing: clients have to be calm about other things too. Only the text has the
+/// Returns whether the text of a `GOAWAY` speaks of pings, or of nothing: clients have to be calm about other things too. Only the text has the
 /// frame's data, in parentheses.
 fn is_of_pings(text: &str) -> bool {
     text.contains("too_many_pings") || !text.ends_with(')')

@@ -54,7 +54,7 @@ impl Health {
         }
     }
 
-    /// Whether calls may go there.
+    /// Returns whether calls may go there.
     pub(super) fn is_good(&self) -> bool {
         self.is_good.load(Ordering::Acquire)
     }

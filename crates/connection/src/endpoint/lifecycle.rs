@@ -38,7 +38,7 @@ impl ConnectFailure {
     }
 }
 
-/// Whether no later attempt to connect can do better.
+/// Returns whether no later attempt to connect can do better.
 pub(super) fn is_final(error: &(dyn Error + 'static)) -> bool {
     ConnectProblem::behind(error).is_some_and(|problem| !problem.may_recover())
 }
@@ -73,7 +73,7 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// Whether the server ended it before it was of use.
+    /// Returns whether the server ended it before it was of use.
     pub(crate) fn is_bad(&self) -> bool {
         !self.has_served && self.reason.is_some()
     }

@@ -99,12 +99,12 @@ impl PooledConnection {
         self.in_flight.load(Ordering::SeqCst)
     }
 
-    /// Whether another call would have to wait for a stream.
+    /// Returns whether another call would have to wait for a stream.
     pub(crate) fn is_full(&self) -> bool {
         self.in_flight() >= self.traffic.max_streams() || self.is_own.load(Ordering::SeqCst)
     }
 
-    /// Whether it takes one more call, which may have to be the only one.
+    /// Returns whether it takes one more call, which may have to be the only one.
     pub(crate) fn has_room(&self, is_alone: bool) -> bool {
         if is_alone { self.in_flight() == 0 } else { !self.is_full() }
     }
@@ -118,12 +118,12 @@ impl PooledConnection {
         is_first && self.end.has_ended()
     }
 
-    /// Whether it brought a call its response headers.
+    /// Returns whether it brought a call its response headers.
     pub(crate) fn has_served(&self) -> bool {
         self.has_served.load(Ordering::Relaxed)
     }
 
-    /// Whether it takes calls. A connection that the server has closed or drains is found out here.
+    /// Returns whether it takes calls. A connection that the server has closed or drains is found out here.
     pub(crate) fn is_usable(&self) -> bool {
         if self.end.has_ended() || !self.subchannel.health.is_good() {
             return false;
@@ -185,7 +185,7 @@ impl Carrier for PooledConnection {
     }
 }
 
-/// Whether the server ended a connection, or the network.
+/// Returns whether the server ended a connection, or the network.
 pub(super) fn is_of_server(reason: &LostReason) -> bool {
     matches!(reason, LostReason::Closed | LostReason::Broken(_))
 }
@@ -210,7 +210,7 @@ impl InFlight {
         &self.connection
     }
 
-    /// Whether no other call shares the connection.
+    /// Returns whether no other call shares the connection.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }

@@ -211,7 +211,7 @@ impl ProxyRule {
         Ok(Some(Self { proxy, exempt: Some(exempt) }))
     }
 
-    /// Whether connections to that host go through the proxy.
+    /// Returns whether connections to that host go through the proxy.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         self.exempt.as_ref().is_none_or(|exempt| !exempt.has(host))
     }

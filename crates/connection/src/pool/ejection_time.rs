@@ -25,7 +25,7 @@ impl EjectionTime {
         self.time
     }
 
-    /// Whether it was ejected ever.
+    /// Returns whether it was ejected ever.
     pub(super) fn was_out(&self) -> bool {
         self.until.is_some()
     }

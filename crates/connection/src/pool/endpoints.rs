@@ -213,7 +213,7 @@ impl Endpoints {
         new
     }
 
-    /// Whether the resolver has left out an endpoint that is used.
+    /// Returns whether the resolver has left out an endpoint that is used.
     pub(super) fn misses_any(&self) -> bool {
         self.list.iter().any(|endpoint| endpoint.is_absent && !endpoint.is_draining)
     }

@@ -29,12 +29,12 @@ pub(crate) struct CallTerms {
 }
 
 impl CallTerms {
-    /// Whether it waits for something that is going to happen at that moment, and takes none of its time.
+    /// Returns whether it waits for something that is going to happen at that moment, and takes none of its time.
     pub(super) fn outwaits(&self, moment: Instant) -> bool {
         !self.is_counted && self.link.as_ref().is_some_and(|link| link.outwaits(moment))
     }
 
-    /// Whether it has to have a connection of its own.
+    /// Returns whether it has to have a connection of its own.
     pub(super) fn is_suspect(&self) -> bool {
         self.link.as_ref().is_some_and(ConnectionLink::is_suspect)
     }

@@ -133,7 +133,7 @@ impl Target {
         Ok(Self { place: place(host, port), wants_tls: Some(is_tls), authority: authority.to_string() })
     }
 
-    /// Whether its port is that of TLS, and it doesn't say that it is meant without.
+    /// Returns whether its port is that of TLS, and it doesn't say that it is meant without.
     pub(crate) fn is_for_tls(&self) -> bool {
         let is_tls = |address: &Address| matches!(address, Address::Tcp(address) if address.port() == PORT);
         self.wants_tls.is_none()
@@ -143,7 +143,7 @@ impl Target {
             }
     }
 
-    /// Whether all of it is on this machine.
+    /// Returns whether all of it is on this machine.
     pub(crate) fn is_local(&self) -> bool {
         match &self.place {
             Place::Host { name, .. } => is_loopback(name),
@@ -163,7 +163,7 @@ fn place(host: &str, port: u16) -> Place {
     }
 }
 
-/// Whether the text behind a colon is a port: of a host without a scheme.
+/// Returns whether the text behind a colon is a port: of a host without a scheme.
 fn is_port(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }

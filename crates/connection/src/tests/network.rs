@@ -152,7 +152,7 @@ impl Network {
         });
     }
 
-    /// Whether nobody dials for so long.
+    /// Returns whether nobody dials for so long.
     pub(crate) async fn is_quiet(&mut self, time: Duration) -> bool {
         timeout(time, self.dialed.recv()).await.is_err()
     }

@@ -14,7 +14,7 @@ pub trait Retryable<E> {
     /// The codes that are retried.
     fn codes(&self) -> CodeSet;
 
-    /// Whether no other attempt can do better, whatever the code says; false unless said.
+    /// Returns whether no other attempt can do better, whatever the code says; false unless said.
     fn is_final(&self, _error: &E) -> bool {
         false
     }
@@ -25,7 +25,7 @@ pub trait ErrorCode {
     /// The code.
     fn error_code(&self) -> Code;
 
-    /// Whether no other attempt can do better, whatever the code says; false unless said. A tonic status is final if a message is
+    /// Returns whether no other attempt can do better, whatever the code says; false unless said. A tonic status is final if a message is
     /// longer than the program's own limit (`max_decoding_message_size`, `max_encoding_message_size`). A server may send that
     /// code too, and then it is one like any other.
     fn is_final(&self) -> bool {

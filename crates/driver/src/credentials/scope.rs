@@ -53,12 +53,12 @@ pub fn sent_in_plaintext(host: &str) -> CredentialsError {
     CredentialsError::new(Code::FailedPrecondition, problem)
 }
 
-/// Whether a URI leads over the network in plain text.
+/// Returns whether a URI leads over the network in plain text.
 fn is_plaintext(uri: &Uri) -> bool {
     uri.scheme_str() == Some("http") && !uri.host().is_some_and(is_loopback)
 }
 
-/// Whether a host is this machine.
+/// Returns whether a host is this machine.
 #[must_use]
 pub fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -158,7 +158,7 @@ async fn a_secret_goes_to_the_hosts_that_it_is_for_and_over_tls_alone() {
     assert!(is_loopback("127.8.8.8") && !is_loopback("localhost.test") && !is_loopback("0.0.0.0"));
 }
 
-/// Whether a connection may carry the request in plain text, for all that its credentials say.
+/// Returns whether a connection may carry the request in plain text, for all that its credentials say.
 fn is_allowed(credentials: &Credentials, uri: &str) -> bool {
     let mut request = Request::get(uri).body(()).unwrap();
     let _credentials = credentials.look(&mut request).ok();

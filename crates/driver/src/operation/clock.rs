@@ -47,7 +47,7 @@ impl Clock {
         now.saturating_duration_since(*FIRST.get_or_init(|| now))
     }
 
-    /// Whether that moment has come.
+    /// Returns whether that moment has come.
     #[must_use]
     pub fn has_reached(self, moment: Instant) -> bool {
         self.now().0 >= moment

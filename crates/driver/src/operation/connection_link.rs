@@ -108,13 +108,13 @@ impl ConnectionLink {
         self.0.terms.retry.clone()
     }
 
-    /// Whether it may have been its response for which our own stack closed a connection.
+    /// Returns whether it may have been its response for which our own stack closed a connection.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
         self.0.terms.is_suspect
     }
 
-    /// Whether it waits for something that is going to happen at that moment, and takes none of its time.
+    /// Returns whether it waits for something that is going to happen at that moment, and takes none of its time.
     #[must_use]
     pub fn outwaits(&self, moment: Instant) -> bool {
         self.0.terms.outwaits_backoff && self.0.terms.limit.is_none_or(|limit| moment < limit)
@@ -178,7 +178,7 @@ impl ConnectionLink {
         }
     }
 
-    /// Whether no other call shared the connection of a suspect.
+    /// Returns whether no other call shared the connection of a suspect.
     pub(super) fn is_alone(&self) -> bool {
         self.state().is_alone
     }
@@ -234,7 +234,7 @@ impl RetryContext {
         self.failed.contains(peer)
     }
 
-    /// Whether it is still to be spread, where several have waited for one connection.
+    /// Returns whether it is still to be spread, where several have waited for one connection.
     #[must_use]
     pub fn is_spread(&self) -> bool {
         !self.delay.is_zero()
@@ -252,7 +252,7 @@ impl RetryContext {
         if has_time { spread } else { Duration::ZERO }
     }
 
-    /// Whether something that happens at that moment leaves it time for a request. Without a separate end it waits for nothing.
+    /// Returns whether something that happens at that moment leaves it time for a request. Without a separate end it waits for nothing.
     #[must_use]
     pub fn has_time_until(&self, moment: Instant) -> bool {
         const REQUEST: Duration = Duration::from_millis(10);

@@ -179,7 +179,7 @@ impl<P: Protocol> Driver<P> {
         &self.config
     }
 
-    /// Whether observers or the caller are notified of the end of an operation that has its reply. Otherwise there is nothing to
+    /// Returns whether observers or the caller are notified of the end of an operation that has its reply. Otherwise there is nothing to
     /// [close](Self::close).
     #[inline]
     #[must_use]
@@ -193,7 +193,7 @@ impl<P: Protocol> Driver<P> {
         self.progress.clock()
     }
 
-    /// Whether the attempt with the reply may take all the time that the operation has.
+    /// Returns whether the attempt with the reply may take all the time that the operation has.
     #[doc(hidden)]
     pub fn has_all_the_time(&self) -> bool {
         self.progress.has_all_the_time((*self.config).as_ref())

@@ -131,7 +131,7 @@ impl InProgress {
         inbound.is_ended()
     }
 
-    /// Whether that request has ended. It is said once.
+    /// Returns whether that request has ended. It is said once.
     #[inline]
     pub(super) fn request_has_ended(&mut self, cx: &mut Context<'_>) -> bool {
         self.extras.as_mut().is_some_and(|extras| {
@@ -214,13 +214,13 @@ impl InProgress {
         }
     }
 
-    /// Whether nothing of such an end has to be written down: it is the good one of an operation's only attempt.
+    /// Returns whether nothing of such an end has to be written down: it is the good one of an operation's only attempt.
     #[inline]
     fn is_plain(&self, result: AttemptResult) -> bool {
         self.number == 1 && result.outcome() == Outcome::Done && !self.has_news()
     }
 
-    /// Whether it has no observers, and no report needs the endpoint of its attempt.
+    /// Returns whether it has no observers, and no report needs the endpoint of its attempt.
     #[inline]
     fn is_silent(&self) -> bool {
         self.extras.is_none() && (self.links.is_none() || !self.reports)
@@ -353,7 +353,7 @@ impl InProgress {
         }
     }
 
-    /// Whether observers want to know what arrives.
+    /// Returns whether observers want to know what arrives.
     pub(super) fn watches_transfers(&mut self) -> bool {
         self.observed().is_some_and(|observed| observed.watches_transfers())
     }
@@ -388,12 +388,12 @@ impl InProgress {
         }
     }
 
-    /// Whether the operation ends with the failure of that attempt, unless one in flight has a reply.
+    /// Returns whether the operation ends with the failure of that attempt, unless one in flight has a reply.
     pub(super) fn is_held(&self, number: u32) -> bool {
         self.operation.as_ref().and_then(Operation::held) == Some(number)
     }
 
-    /// Whether no other call shared the connection of that attempt.
+    /// Returns whether no other call shared the connection of that attempt.
     pub(super) fn is_alone(&self, number: u32) -> bool {
         self.links.as_ref().and_then(|link| link.find(number)).is_some_and(|link| link.is_alone())
     }
@@ -419,7 +419,7 @@ impl InProgress {
         self.unbroken = 0;
     }
 
-    /// Whether other tasks get their turn before that attempt: before each that is made again silently, and now and
+    /// Returns whether other tasks get their turn before that attempt: before each that is made again silently, and now and
     /// then where attempts follow each other without a wait.
     pub(super) fn yields_before(&mut self, attempt: StartedAttempt) -> bool {
         if attempt.kind() == AttemptKind::Resend {
@@ -441,7 +441,7 @@ impl InProgress {
         self.clock().at(policy.time_limit(bound)?)
     }
 
-    /// Whether the attempt that was sent last may take all the time that the operation has.
+    /// Returns whether the attempt that was sent last may take all the time that the operation has.
     pub(super) fn has_all_the_time(&self, policy: &Policy) -> bool {
         self.operation.as_ref().is_some_and(|operation| operation.has_all_the_time(policy, self.number))
     }
@@ -508,7 +508,7 @@ impl InProgress {
         Some(moment.saturating_duration_since(self.clock().began()))
     }
 
-    /// Whether that attempt, whose time seems to be up, has spent it waiting, and has time left.
+    /// Returns whether that attempt, whose time seems to be up, has spent it waiting, and has time left.
     #[cold]
     pub(super) fn postpones(&mut self, policy: &Policy, number: u32) -> bool {
         let begins = self.begins(number);
@@ -526,19 +526,19 @@ impl InProgress {
         }
     }
 
-    /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.
+    /// Returns whether the report of a success is wanted, or says more than that the first attempt succeeded.
     #[inline]
     pub(super) fn is_reported(&self) -> bool {
         self.reports || self.has_news()
     }
 
-    /// Whether observers or the caller are notified of a success.
+    /// Returns whether observers or the caller are notified of a success.
     #[inline]
     pub(super) fn is_watched(&self) -> bool {
         self.is_reported() || self.extras.as_ref().is_some_and(|extras| extras.observed.is_some())
     }
 
-    /// Whether the report of a success says more than that the first attempt succeeded.
+    /// Returns whether the report of a success says more than that the first attempt succeeded.
     #[inline]
     fn has_news(&self) -> bool {
         self.operation.as_ref().is_some_and(|operation| operation.notes().is_some())

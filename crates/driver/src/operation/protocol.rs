@@ -63,7 +63,7 @@ pub trait Protocol {
     /// The operation's name, in its report and for observers.
     fn name(&self, config: &Self::Config) -> Name;
 
-    /// Whether the number of such names is bounded, whatever observers know of them; asked as it starts.
+    /// Returns whether the number of such names is bounded, whatever observers know of them; asked as it starts.
     fn is_described(&self, _config: &Self::Config) -> bool {
         false
     }
@@ -71,7 +71,7 @@ pub trait Protocol {
     /// The start of the operation, asked for once.
     fn start<'a>(&'a self, config: &'a Self::Config) -> Start<'a>;
 
-    /// Whether the first attempt can be sent as the operation begins. If not, its request is
+    /// Returns whether the first attempt can be sent as the operation begins. If not, its request is
     /// [prepared](Self::prepare) first.
     #[inline]
     fn is_prepared(&self) -> bool {
@@ -125,7 +125,7 @@ pub trait Protocol {
         None
     }
 
-    /// Whether the request may be sent while an attempt is in flight: whether it can be replayed, and is safe to
+    /// Returns whether the request may be sent while an attempt is in flight: whether it can be replayed, and is safe to
     /// repeat.
     #[inline]
     fn is_hedgeable(&self, _config: &Self::Config) -> bool {
@@ -235,7 +235,7 @@ impl AttemptContext<'_> {
         self.number
     }
 
-    /// Whether it was sent before, and never reached a server.
+    /// Returns whether it was sent before, and never reached a server.
     #[must_use]
     pub fn is_resent(&self) -> bool {
         self.started().is_some_and(|started| started.kind() == AttemptKind::Resend)
@@ -254,7 +254,7 @@ impl AttemptContext<'_> {
         self.clock().elapsed().saturating_sub(start)
     }
 
-    /// Whether no other call shared its connection, so that our own stack can have closed that for its response alone.
+    /// Returns whether no other call shared its connection, so that our own stack can have closed that for its response alone.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         self.progress.is_alone(self.number)
@@ -303,7 +303,7 @@ impl AttemptContext<'_> {
         }
     }
 
-    /// Whether observers want to know what arrives.
+    /// Returns whether observers want to know what arrives.
     #[doc(hidden)]
     pub fn watches_transfers(&mut self) -> bool {
         self.progress.watches_transfers()

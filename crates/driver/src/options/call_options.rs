@@ -195,7 +195,7 @@ impl CallOptions {
         self
     }
 
-    /// Whether they change the settings of the method at all.
+    /// Returns whether they change the settings of the method at all.
     #[must_use]
     pub fn changes_settings(&self) -> bool {
         self.retry_settings.is_some()
@@ -204,7 +204,7 @@ impl CallOptions {
             || self.is_attempt
     }
 
-    /// Whether they name retryable codes, instead of those of the method.
+    /// Returns whether they name retryable codes, instead of those of the method.
     #[must_use]
     pub fn replaces_codes(&self) -> bool {
         self.retryable_codes.is_some()

@@ -51,7 +51,7 @@ impl OperationConfig {
         Start::new(self.observers.as_deref(), &self.jitter).within(time_left()).within(self.bound)
     }
 
-    /// Whether the report of a success is wanted even where one attempt was enough: for
+    /// Returns whether the report of a success is wanted even where one attempt was enough: for
     /// [`Driver::reporting`](crate::operation::Driver::reporting).
     #[must_use]
     pub fn reports(&self) -> bool {

@@ -252,13 +252,13 @@ impl OperationOptions {
         policy
     }
 
-    /// Whether anything is retried. Default: true.
+    /// Returns whether anything is retried. Default: true.
     #[must_use]
     pub fn retries_are_enabled(&self) -> bool {
         self.retries_enabled.unwrap_or(true)
     }
 
-    /// Whether successful operations are reported. Default: false.
+    /// Returns whether successful operations are reported. Default: false.
     #[must_use]
     pub fn wants_reports(&self) -> bool {
         self.reports.unwrap_or_default()

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Whether the budget that this names is drained by it.
+    /// Returns whether the budget that this names is drained by it.
     fn drains(one: &RetryBudget, other: &RetryBudget) -> bool {
         one.failed();
         one.failed();

@@ -37,7 +37,7 @@ impl Default for BufferLimits {
 }
 
 impl BufferLimits {
-    /// Whether attempts carry the number of those before them.
+    /// Returns whether attempts carry the number of those before them.
     #[must_use]
     pub fn counts_attempts(&self, compatibility: Compatibility) -> bool {
         self.previous_attempts_header.unwrap_or(compatibility != Compatibility::GaxJava)

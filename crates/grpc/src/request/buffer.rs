@@ -90,7 +90,7 @@ impl RequestBuffer {
         self.messages.get(usize::try_from(place.checked_sub(self.dropped)?).ok()?)
     }
 
-    /// Whether it ends before that place.
+    /// Returns whether it ends before that place.
     pub(crate) fn ends_before(&self, place: u64) -> bool {
         self.has_ended && place >= self.dropped + self.messages.len() as u64
     }
@@ -135,7 +135,7 @@ impl RequestBuffer {
         self.is_stream
     }
 
-    /// Whether the caller has sent no message.
+    /// Returns whether the caller has sent no message.
     pub(crate) fn is_empty(&self) -> bool {
         self.dropped == 0 && self.messages.is_empty()
     }

@@ -102,7 +102,7 @@ impl Drop for BridgeReceiver {
     }
 }
 
-/// Whether tonic's channel has ended it, by its `grpc-timeout`.
+/// Returns whether tonic's channel has ended it, by its `grpc-timeout`.
 fn is_timer(status: &Status) -> bool {
     (status.code(), status.message()) == (tonic::Code::Cancelled, "Timeout expired")
 }

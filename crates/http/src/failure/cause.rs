@@ -51,7 +51,7 @@ impl Cause {
         Self { problem, ..cause }
     }
 
-    /// Whether no other attempt can do better.
+    /// Returns whether no other attempt can do better.
     pub(crate) fn is_final(self) -> bool {
         self.problem.is_some_and(|problem| !problem.may_recover())
     }
@@ -199,7 +199,7 @@ fn from_h2(cause: H2Cause, broken: TransportFailure, reach: Reach) -> Cause {
     }
 }
 
-/// Whether reqwest's own clock ended the request, if no connection is found below that timed out.
+/// Returns whether reqwest's own clock ended the request, if no connection is found below that timed out.
 #[cfg(feature = "reqwest")]
 fn is_of_reqwests_clock(error: &(dyn Error + 'static)) -> bool {
     chain(error).filter_map(|link| link.downcast_ref::<reqwest::Error>()).any(reqwest::Error::is_timeout)
@@ -210,7 +210,7 @@ fn is_of_reqwests_clock(_: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Whether the error may speak of a later hop than the first: the client below follows redirects, so that what is known
+/// Returns whether the error may speak of a later hop than the first: the client below follows redirects, so that what is known
 /// of its last request need not hold for those before.
 #[cfg(feature = "reqwest")]
 fn may_have_been_redirected(error: &(dyn Error + 'static)) -> bool {
@@ -225,14 +225,14 @@ fn may_have_been_redirected(_: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Whether hyper-util's client takes no such request: no absolute URI, or an HTTP version or method that it
+/// Returns whether hyper-util's client takes no such request: no absolute URI, or an HTTP version or method that it
 /// doesn't speak. Nothing but its text tells these from a request that lost its place in the pool, which has no
 /// source either.
 fn is_refused_by_client(error: &legacy::Error) -> bool {
     error.source().is_none() && error.to_string().starts_with("client error (User")
 }
 
-/// Whether the task that drives the connection was gone before it had a response for the request. That is what
+/// Returns whether the task that drives the connection was gone before it had a response for the request. That is what
 /// a request hears that waits for a free stream (the server's `MAX_CONCURRENT_STREAMS`) when its connection ends.
 /// hyper counts it among the mistakes of its users, and nothing but the text tells it from theirs.
 fn is_lost_with_connection(error: &hyper::Error) -> bool {

@@ -36,7 +36,7 @@ impl Connections {
         }
     }
 
-    /// Whether the connection that a response came over has brought another one before.
+    /// Returns whether the connection that a response came over has brought another one before.
     pub(crate) fn knows(&self, extensions: &http::Extensions) -> bool {
         extensions.get::<HttpInfo>().is_some_and(|info| {
             let (slot, mark) = self.place(info);
@@ -44,7 +44,7 @@ impl Connections {
         })
     }
 
-    /// Whether the connection that an error came over has brought a response before.
+    /// Returns whether the connection that an error came over has brought a response before.
     pub(crate) fn remembers(&self, error: &(dyn Error + 'static)) -> bool {
         let Some(error) = chain(error).find_map(|link| link.downcast_ref::<legacy::Error>()) else {
             return false;

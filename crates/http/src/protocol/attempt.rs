@@ -51,7 +51,7 @@ pin_project! {
 }
 
 impl<F, R> HttpAttempt<F, R> {
-    /// Whether its request is out, and the head of the response has not come.
+    /// Returns whether its request is out, and the head of the response has not come.
     pub fn is_sent(&self) -> bool {
         matches!(self, HttpAttempt::Sent { .. })
     }
@@ -110,7 +110,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
 }
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
-    /// Whether a server says by that response that it has closed a connection which was idle for too long: nobody had asked
+    /// Returns whether a server says by that response that it has closed a connection which was idle for too long: nobody had asked
     /// when it was sent. Such a connection is treated as closed, for requests that may be sent again.
     fn is_parting(&self, response: &http::Response<R>) -> bool {
         let closes = || {

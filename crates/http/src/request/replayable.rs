@@ -46,7 +46,7 @@ impl<B: Replay> ReplayableRequest<B> {
         self.body.as_ref().and_then(Replay::bytes)
     }
 
-    /// Whether the request can be sent again. Known once it has been sent.
+    /// Returns whether the request can be sent again. Known once it has been sent.
     pub(crate) fn is_replayable(&self) -> bool {
         self.is_made_anew || self.body.is_some()
     }

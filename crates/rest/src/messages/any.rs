@@ -134,7 +134,7 @@ fn type_url(any: &DynamicMessage) -> String {
     any.get_field_by_name("type_url").and_then(|url| Some(url.as_str()?.to_owned())).unwrap_or_default()
 }
 
-/// Whether an Any of a Struct is one of a type that was not known.
+/// Returns whether an Any of a Struct is one of a type that was not known.
 fn is_unknown(any: &DynamicMessage) -> bool {
     let value = any.get_field_by_name("value");
     let fields = value.and_then(|value| prost_types::Struct::decode(value.as_bytes()?.clone()).ok());

@@ -5,7 +5,7 @@ use http::HeaderValue;
 use http::header::InvalidHeaderValue;
 use prost_reflect::{DynamicMessage, MessageDescriptor, Value};
 
-/// Whether messages of that type are such bytes.
+/// Returns whether messages of that type are such bytes.
 pub(crate) fn is_http_body(kind: &MessageDescriptor) -> bool {
     kind.full_name() == "google.api.HttpBody"
 }

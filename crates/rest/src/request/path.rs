@@ -118,7 +118,7 @@ impl Variable {
     }
 }
 
-/// Whether a value has the segments of a pattern.
+/// Returns whether a value has the segments of a pattern.
 fn matches(pattern: &[String], text: &str) -> bool {
     let mut segments = text.split('/');
     for wanted in pattern {

@@ -63,7 +63,7 @@ impl Query {
     }
 }
 
-/// Whether a message is a value of any form.
+/// Returns whether a message is a value of any form.
 fn is_free_form(message: &DynamicMessage) -> bool {
     use prost_reflect::ReflectMessage as _;
     const NAMES: [&str; 4] = ["Any", "ListValue", "Struct", "Value"];

@@ -38,7 +38,7 @@ fn json(value: &impl Serialize) -> Result<String, String> {
     }
 }
 
-/// Whether the JSON of that message is a single value.
+/// Returns whether the JSON of that message is a single value.
 fn is_single(message: &str) -> bool {
     const NAMES: [&str; 12] = [
         "BoolValue",

@@ -57,12 +57,12 @@ pub(super) enum NextPart {
 pub(super) struct NoArray(pub(super) String);
 
 impl ArrayReader {
-    /// Whether nothing has come.
+    /// Returns whether nothing has come.
     pub(super) fn is_blank(&self) -> bool {
         self.state == State::Start && self.buffer.trim_ascii().is_empty()
     }
 
-    /// Whether nothing need follow: the array has ended, or there is none and an object has ended.
+    /// Returns whether nothing need follow: the array has ended, or there is none and an object has ended.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, State::End | State::Objects)
     }

@@ -104,7 +104,7 @@ impl StreamBody {
         }
     }
 
-    /// Whether messages have that field.
+    /// Returns whether messages have that field.
     fn has(&self, field: &str) -> bool {
         self.reading.method.output.get_field_by_json_name(field).is_some()
     }

@@ -232,7 +232,7 @@ impl<K: Ord + Clone> Batches<K> {
         self.held.len()
     }
 
-    /// Whether no more elements are taken.
+    /// Returns whether no more elements are taken.
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.is_closing

@@ -59,7 +59,7 @@ impl FlowControl {
         exceeds(self.max_bytes, bytes, counted_bytes).then_some(OutstandingLimit::Bytes)
     }
 
-    /// Whether an element has more entries than may ever be outstanding.
+    /// Returns whether an element has more entries than may ever be outstanding.
     pub(super) fn never_has_room(&self, size: ElementSize) -> bool {
         self.max_elements.is_some_and(|limit| size.elements() > limit)
     }

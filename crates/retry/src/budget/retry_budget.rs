@@ -125,7 +125,7 @@ impl RetryBudget {
         })
     }
 
-    /// Whether a retry may be made.
+    /// Returns whether a retry may be made.
     #[must_use]
     pub fn allows(&self, now: impl FnOnce() -> Duration) -> bool {
         match &*self.kind {

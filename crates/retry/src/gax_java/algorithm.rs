@@ -148,7 +148,7 @@ impl Algorithm {
         u64::try_from(self.total).ok().filter(|total| *total > 0).map(Duration::from_nanos)
     }
 
-    /// Whether one attempt is all that these settings allow.
+    /// Returns whether one attempt is all that these settings allow.
     pub(crate) fn is_single(&self) -> bool {
         self.max_attempts == 1
     }
@@ -215,12 +215,12 @@ impl Algorithm {
         (self.total != 0).then(|| u64::try_from(trunc_ms(self.total - elapsed)).unwrap_or(0))
     }
 
-    /// Whether delays are drawn at random, where anything is.
+    /// Returns whether delays are drawn at random, where anything is.
     pub(crate) fn is_jittered(&self) -> bool {
         self.jittered
     }
 
-    /// Whether delays are drawn at random.
+    /// Returns whether delays are drawn at random.
     pub(crate) fn is_drawn(&self, jitter: &impl JitterSource) -> bool {
         self.jittered && jitter.is_random()
     }

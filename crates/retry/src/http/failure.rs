@@ -64,13 +64,13 @@ impl TransportFailures {
         TransportFailures(self.0 | (1 << failure as u8))
     }
 
-    /// Whether it is in the set.
+    /// Returns whether it is in the set.
     #[must_use]
     pub const fn contains(self, failure: TransportFailure) -> bool {
         self.0 & (1 << failure as u8) != 0
     }
 
-    /// Whether nothing is in the set.
+    /// Returns whether nothing is in the set.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

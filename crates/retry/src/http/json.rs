@@ -83,7 +83,7 @@ impl Json<'_> {
         Some(!matches!(value, "null" | "\"\""))
     }
 
-    /// Whether nothing but white space follows.
+    /// Returns whether nothing but white space follows.
     pub(super) fn is_at_end(&self) -> bool {
         self.0.trim_start_matches(WHITESPACE).is_empty()
     }
@@ -170,7 +170,7 @@ fn is_number(word: &str) -> bool {
     [whole, decimals, exponent].into_iter().all(is_digits) && (whole == "0" || !whole.starts_with('0'))
 }
 
-/// Whether a text is digits alone, one at least.
+/// Returns whether a text is digits alone, one at least.
 pub(super) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -52,7 +52,7 @@ impl StatusSet {
         StatusSet([low, high])
     }
 
-    /// Whether the status is in the set.
+    /// Returns whether the status is in the set.
     #[must_use]
     pub const fn contains(self, status: u16) -> bool {
         let StatusSet([low, high]) = self;
@@ -63,7 +63,7 @@ impl StatusSet {
         }
     }
 
-    /// Whether nothing is in the set.
+    /// Returns whether nothing is in the set.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         matches!(self, StatusSet([0, 0]))

@@ -270,12 +270,12 @@ impl AttemptResult {
         Self { asks, delay_seconds: delay.as_secs(), delay_nanos: delay.subsec_nanos(), ..self }
     }
 
-    /// Whether the request may be sent again, as far as what it does is concerned.
+    /// Returns whether the request may be sent again, as far as what it does is concerned.
     pub(super) fn is_repeatable(self) -> bool {
         self.idempotent || self.delivery != Delivery::Unknown
     }
 
-    /// Whether the failure can come of an earlier attempt that was carried out, for all that its code says.
+    /// Returns whether the failure can come of an earlier attempt that was carried out, for all that its code says.
     pub(super) fn may_be_repetition(self, is_hedged: bool) -> bool {
         match (self.repetition, self.code()) {
             (Repetition::Yes, _) => true,
@@ -326,7 +326,7 @@ impl AttemptResult {
         }
     }
 
-    /// Whether the operation is this attempt's, for all that is known of its end: the caller gets the response before it has
+    /// Returns whether the operation is this attempt's, for all that is known of its end: the caller gets the response before it has
     /// ended, or more of the request was sent than is buffered.
     #[must_use]
     pub fn is_committed(self) -> bool {

@@ -67,7 +67,7 @@ impl Policy {
     }
 }
 
-/// Whether the caller has seen a part of the response, which no other attempt could take back, or the server was sent more
+/// Returns whether the caller has seen a part of the response, which no other attempt could take back, or the server was sent more
 /// of the request than another attempt could be.
 fn is_committed(policy: &Policy, result: AttemptResult) -> bool {
     if result.replayable == Replayable::OverLimit {

@@ -136,7 +136,7 @@ impl Hedging {
         self.non_fatal_codes
     }
 
-    /// Whether methods that are not known to be idempotent are hedged as well.
+    /// Returns whether methods that are not known to be idempotent are hedged as well.
     #[must_use]
     pub fn allows_non_idempotent(&self) -> bool {
         self.allows_non_idempotent

@@ -34,7 +34,7 @@ impl Latencies {
         }
     }
 
-    /// Whether they are for the same percentile.
+    /// Returns whether they are for the same percentile.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.percentile.to_bits() == other.percentile.to_bits()
     }

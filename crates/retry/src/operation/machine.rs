@@ -203,14 +203,14 @@ impl<N> Operation<N> {
         }
     }
 
-    /// Whether that attempt, which is in flight or has the reply, may take all the time that is left: our clock ends the
+    /// Returns whether that attempt, which is in flight or has the reply, may take all the time that is left: our clock ends the
     /// operation with it, regardless of its code. By gax-java's rules that is so for a caller's deadline alone.
     #[must_use]
     pub fn has_all_the_time(&self, policy: &Policy, number: u32) -> bool {
         self.attempt(policy, number).is_some_and(|attempt| policy.ends_with(attempt, self.bound()))
     }
 
-    /// Whether the attempt that ended last is repeated without being counted.
+    /// Returns whether the attempt that ended last is repeated without being counted.
     #[must_use]
     pub fn is_resending(&self) -> bool {
         self.state().is_some_and(State::is_resending)
@@ -332,7 +332,7 @@ impl<N> Operation<N> {
         self.state()?.held()
     }
 
-    /// Whether our own stack has closed the connection of the attempt that ended last, for one response on it: this
+    /// Returns whether our own stack has closed the connection of the attempt that ended last, for one response on it: this
     /// operation's or another one's.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -353,7 +353,7 @@ impl<N> Operation<N> {
         self.full(policy).state.postpone(attempt, start, limit)
     }
 
-    /// Whether a hedge was due and the retry budget did not allow it.
+    /// Returns whether a hedge was due and the retry budget did not allow it.
     #[must_use]
     pub fn has_withheld_hedges(&self) -> bool {
         self.state().is_some_and(State::has_withheld_hedges)

@@ -147,7 +147,7 @@ impl Policy {
         Self { max_server_delay, ..policy }
     }
 
-    /// Whether no wait is longer than the back-off's delay, jitter or not.
+    /// Returns whether no wait is longer than the back-off's delay, jitter or not.
     #[cfg(feature = "plan")]
     pub(crate) fn waits_no_longer_than_delays(&self) -> bool {
         matches!(self.rules, Rules::Documented(_) | Rules::GaxJava(_))
@@ -350,7 +350,7 @@ impl Policy {
         Self { commits_at, ..self }
     }
 
-    /// Whether an attempt that ended so may be followed by another one, as far as its code and its request go:
+    /// Returns whether an attempt that ended so may be followed by another one, as far as its code and its request go:
     /// limits, time and the budget are asked later.
     #[must_use]
     pub fn permits(&self, result: AttemptResult) -> bool {
@@ -358,7 +358,7 @@ impl Policy {
         self.retryable(result.code(), result.retry, true).is_ok() && result.is_repeatable()
     }
 
-    /// Whether attempts wait for the end of a connection's back-off, which takes neither a number nor their RPC timeouts: if one
+    /// Returns whether attempts wait for the end of a connection's back-off, which takes neither a number nor their RPC timeouts: if one
     /// that ends `unconnected` may be followed by another one. By gRPC's rules each is counted instead.
     #[doc(hidden)]
     #[must_use]
@@ -415,12 +415,12 @@ impl Policy {
         bounded(self.rules.time_limit().min(nanos_or_forever(bound)))
     }
 
-    /// Whether an operation has ended with that attempt, if our clock ends it. `bound` is the caller's deadline.
+    /// Returns whether an operation has ended with that attempt, if our clock ends it. `bound` is the caller's deadline.
     pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
         attempt.lasts_until(self.rules.clock_limit().min(bound))
     }
 
-    /// Whether its number of attempts allows another one after so many, if there is time for it.
+    /// Returns whether its number of attempts allows another one after so many, if there is time for it.
     #[cfg(feature = "plan")]
     pub(crate) fn has_attempts_after(&self, count: usize) -> bool {
         let counted = u32::try_from(count).unwrap_or(u32::MAX);
@@ -458,7 +458,7 @@ impl Policy {
         }
     }
 
-    /// Whether the budget has room for another attempt besides the first.
+    /// Returns whether the budget has room for another attempt besides the first.
     pub(super) fn allows(&self, world: &mut impl World) -> bool {
         self.budget.as_ref().is_none_or(|budget| budget.allows(|| world.uptime()))
     }

@@ -49,14 +49,14 @@ impl Stop {
         self.not_attempted
     }
 
-    /// Whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, instead of that
+    /// Returns whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, instead of that
     /// error: gRPC waits for the deadline, by every other rules the operation ends before.
     #[must_use]
     pub fn is_at_deadline(self) -> bool {
         self.at_deadline
     }
 
-    /// Whether the error can come of another attempt that was carried out, whose reply was lost or not awaited: a condition
+    /// Returns whether the error can come of another attempt that was carried out, whose reply was lost or not awaited: a condition
     /// that does not hold may have held for that one.
     #[must_use]
     pub fn may_be_repetition(self) -> bool {

@@ -100,7 +100,7 @@ impl Response {
         Self { server_delay, ..self }
     }
 
-    /// Whether it was a [stream](Self::of_stream) that had begun.
+    /// Returns whether it was a [stream](Self::of_stream) that had begun.
     #[must_use]
     pub fn is_of_stream(self) -> bool {
         self.is_of_stream
@@ -247,7 +247,7 @@ impl AttemptPlan {
         end: Duration;
     }
 
-    /// Whether attempts beyond [`MAX_ATTEMPTS`](Self::MAX_ATTEMPTS) are left out.
+    /// Returns whether attempts beyond [`MAX_ATTEMPTS`](Self::MAX_ATTEMPTS) are left out.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated

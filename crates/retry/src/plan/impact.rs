@@ -103,7 +103,7 @@ impl Impact {
         &self.refused
     }
 
-    /// Whether [`refused`](Self::refused) leaves attempts out, because there are too many.
+    /// Returns whether [`refused`](Self::refused) leaves attempts out, because there are too many.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated
@@ -116,7 +116,7 @@ impl Impact {
         self.load
     }
 
-    /// Whether attempts were no longer counted from some number on, so that [`load`](Self::load) and
+    /// Returns whether attempts were no longer counted from some number on, so that [`load`](Self::load) and
     /// [`most_attempts`](Self::most_attempts) are less than an outage leads to.
     ///
     /// # Examples

@@ -93,7 +93,7 @@ impl Rules {
         with_progress!(self, progress, |rules, own| rules.poll_next(own, next, ask, jitter), else Err(Refusal::STRAY))
     }
 
-    /// Whether waits are drawn at random.
+    /// Returns whether waits are drawn at random.
     pub(crate) fn is_jittered(&self) -> bool {
         match self {
             Rules::Documented(rules) => rules.is_jittered(),
@@ -106,12 +106,12 @@ impl Rules {
         }
     }
 
-    /// Whether an attempt is cut off at a whole number of milliseconds.
+    /// Returns whether an attempt is cut off at a whole number of milliseconds.
     pub(crate) fn has_whole_milliseconds(&self) -> bool {
         self.are_gax_javas()
     }
 
-    /// Whether they are gax-java's, of calls or of polls.
+    /// Returns whether they are gax-java's, of calls or of polls.
     pub(crate) fn are_gax_javas(&self) -> bool {
         #[cfg(feature = "polling")]
         if let Rules::Polls(_) = self {

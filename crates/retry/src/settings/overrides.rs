@@ -132,13 +132,13 @@ impl SettingsOverrides {
         max_retry_delay: Option<Duration>;
     }
 
-    /// Whether every field stays as it is.
+    /// Returns whether every field stays as it is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether nothing but timeouts is set: of the operation, of each attempt, or of both.
+    /// Returns whether nothing but timeouts is set: of the operation, of each attempt, or of both.
     pub(crate) fn is_timeouts_only(&self) -> bool {
         let (total_timeout, rpc_timeout) = (self.total_timeout, self.rpc_timeout);
         *self == Self { total_timeout, rpc_timeout, ..Self::default() }

@@ -31,7 +31,7 @@ impl RpcTimeout {
         Self { value: total, is_of_total: true }
     }
 
-    /// Whether it is nothing but the total timeout.
+    /// Returns whether it is nothing but the total timeout.
     pub(crate) const fn is_of_total(self) -> bool {
         self.is_of_total
     }

@@ -19,7 +19,7 @@ pub trait StreamCodec {
     /// It is longer than a client may send.
     fn encode(&self, request: Self::Request) -> Result<Bytes, Status>;
 
-    /// Whether the messages of a response with that head can be read at all.
+    /// Returns whether the messages of a response with that head can be read at all.
     fn can_read(&self, head: &HeaderMap) -> bool {
         let _ = head;
         true

@@ -74,7 +74,7 @@ impl<C: Connections> StreamProtocol<C> {
         self.is_abandoned = true;
     }
 
-    /// Whether the operation waits before its next attempt.
+    /// Returns whether the operation waits before its next attempt.
     pub fn is_waiting(&self) -> bool {
         self.is_waiting
     }
@@ -83,7 +83,7 @@ impl<C: Connections> StreamProtocol<C> {
         &mut self.connections
     }
 
-    /// Whether other attempts may be in flight.
+    /// Returns whether other attempts may be in flight.
     fn competes(&self, config: &MethodConfig) -> bool {
         config.policy.hedging().is_some() && !self.is_committed
     }

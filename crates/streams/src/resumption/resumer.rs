@@ -145,7 +145,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         }
     }
 
-    /// Whether the caller has got a message.
+    /// Returns whether the caller has got a message.
     pub fn has_delivered(&self) -> bool {
         self.has_delivered
     }

@@ -128,7 +128,7 @@ impl<M> Outbox<M> {
         messages.into_iter().chain(later).for_each(|outgoing| self.push(outgoing));
     }
 
-    /// Whether the strategy was not notified of the next message.
+    /// Returns whether the strategy was not notified of the next message.
     pub(super) fn is_next_unknown(&self) -> bool {
         self.messages.front().is_some_and(|outgoing| !outgoing.is_known)
     }

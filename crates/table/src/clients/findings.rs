@@ -46,7 +46,7 @@ pub fn findings(file: Option<&str>, text: &[u8], clients: &[Client]) -> Vec<Find
     note.into_iter().collect()
 }
 
-/// Whether someone is worse off without knowing. That hedging is off everywhere but here is no surprise.
+/// Returns whether someone is worse off without knowing. That hedging is off everywhere but here is no surprise.
 fn is_harmful(known: &Deviation, clients: &[Client]) -> bool {
     let is_hedging = known.message.contains("hedging");
     let is_early = known.code == Some("DEADLINE_EXCEEDED") && known.message.contains("early");

@@ -261,7 +261,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether JSON's grammar has the number.
+/// Returns whether JSON's grammar has the number.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

@@ -11,7 +11,9 @@ use std::str::FromStr;
 /// ```
 /// use gax_table::clients::{Client, ClientOptions, Verdict};
 ///
-/// let text = br#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "1.5s"}]}"#;
+/// let text = br#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "1.5s", "retryPolicy": {
+///     "maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+///     "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
 /// let client: Client = "grpc-js".parse()?;
 /// let report = client.read(text, &ClientOptions::default(), None, None);
 /// assert_eq!(report.verdict, Verdict::Changed);

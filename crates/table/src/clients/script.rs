@@ -22,7 +22,7 @@ impl ClientOptions {
         self.0.get(client.rule(rule)).and_then(|value| value.parse().ok())
     }
 
-    /// Whether one of the settings that a rule lists, as `name=value`, was made.
+    /// Returns whether one of the settings that a rule lists, as `name=value`, was made.
     pub(super) fn has(&self, client: Client, rule: &str) -> bool {
         let mut settings = client.rule(rule).split(' ').filter_map(|setting| setting.split_once('='));
         settings.any(|(name, value)| self.0.get(name).is_some_and(|given| given == value))

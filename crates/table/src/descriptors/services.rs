@@ -173,7 +173,7 @@ impl Method {
 }
 
 impl MethodOptions {
-    /// Whether the method starts long-running operations.
+    /// Returns whether the method starts long-running operations.
     #[must_use]
     pub fn is_long_running(&self) -> bool {
         self.operation_info.is_some() || self.operation_service.is_some()

@@ -94,7 +94,7 @@ impl Finding {
         Self { has_suggestion: true, ..self.with_help(format!("did you mean {name:?}?")) }
     }
 
-    /// Whether a name is probably misspelt: the advice names the one that was meant.
+    /// Returns whether a name is probably misspelt: the advice names the one that was meant.
     #[must_use]
     pub fn has_suggestion(&self) -> bool {
         self.has_suggestion

@@ -101,7 +101,7 @@ impl<'a> Form<'a> {
         if self.is_own() { &TOML } else { &SERVICE_CONFIG }
     }
 
-    /// Whether only this project reads it, so that other clients don't matter.
+    /// Returns whether only this project reads it, so that other clients don't matter.
     pub(super) fn is_own(self) -> bool {
         self.root.is_none()
     }

@@ -73,7 +73,7 @@ impl Source {
         &self.text
     }
 
-    /// Whether the file begins with a byte order mark, which is not in the text.
+    /// Returns whether the file begins with a byte order mark, which is not in the text.
     pub(crate) fn has_mark(&self) -> bool {
         self.has_mark
     }
@@ -86,7 +86,7 @@ impl Source {
         self.text.get(start..end).unwrap_or_default().trim_end_matches('\r')
     }
 
-    /// Whether its file's name ends so.
+    /// Returns whether its file's name ends so.
     pub(crate) fn is_named(&self, extension: &str) -> bool {
         let ending = self.file.as_deref().and_then(|file| Path::new(file).extension());
         ending.is_some_and(|ending| ending.eq_ignore_ascii_case(extension))

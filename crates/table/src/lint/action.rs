@@ -51,13 +51,13 @@ impl Action {
         }
     }
 
-    /// Whether a second time may do harm.
+    /// Returns whether a second time may do harm.
     pub(super) fn may_write(self) -> bool {
         matches!(self, Action::Create | Action::Change | Action::Unknown)
     }
 }
 
-/// Whether a name in upper camel case begins with that word: `GetBook` begins with `Get`, `Getaway` does not.
+/// Returns whether a name in upper camel case begins with that word: `GetBook` begins with `Get`, `Getaway` does not.
 pub(super) fn begins_with_word(name: &str, word: &str) -> bool {
     name.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_lowercase()))
 }

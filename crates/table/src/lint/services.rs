@@ -60,7 +60,7 @@ impl<'a> KnownServices<'a> {
         squeezed.or_else(|| self.without_versions.get(&plain(name))).copied()
     }
 
-    /// Whether any service is of the same package, versions apart.
+    /// Returns whether any service is of the same package, versions apart.
     pub(super) fn has_package_of(&self, name: &str) -> bool {
         self.packages.contains(&without_version(package(name)))
     }

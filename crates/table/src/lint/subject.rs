@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
         self.services.as_ref().and_then(|services| services.get(name)).or_else(|| self.imported.get(name))
     }
 
-    /// Whether a service that isn't known is of another version of a package than the protos, and the table has names for both: several
+    /// Returns whether a service that isn't known is of another version of a package than the protos, and the table has names for both: several
     /// of the unknown version, so that it isn't a slip of the pen.
     pub(super) fn has_other_version(&self, name: &str) -> bool {
         let own = package(name);
@@ -122,7 +122,7 @@ impl<'a> Subject<'a> {
         plain != own && is_other && self.packages.get(own).is_some_and(|count| *count > 1)
     }
 
-    /// Whether the table names that very method.
+    /// Returns whether the table names that very method.
     pub(super) fn has_name(&self, service: &str, method: &str) -> bool {
         self.named.contains(&(service, Some(method)))
     }
@@ -135,12 +135,12 @@ impl<'a> Subject<'a> {
 }
 
 impl EntryView<'_> {
-    /// Whether it is for a service, a method or HTTP requests: those have no number.
+    /// Returns whether it is for a service, a method or HTTP requests: those have no number.
     pub(super) fn is_for_something(&self) -> bool {
         !self.names.is_empty() || self.policy.entry().is_none()
     }
 
-    /// Whether it is of a gRPC service config, which others read too.
+    /// Returns whether it is of a gRPC service config, which others read too.
     pub(super) fn is_of_service_config(&self) -> bool {
         self.policy.format() == Some(TableFormat::ServiceConfig)
     }
@@ -158,7 +158,7 @@ impl EntryView<'_> {
         }
     }
 
-    /// Whether it retries anything.
+    /// Returns whether it retries anything.
     pub(super) fn retries(&self) -> bool {
         !self.policy.codes().is_empty()
     }
@@ -181,21 +181,21 @@ impl<'a> Rpc<'a> {
         self.policy.filter(|policy| !policy.codes().is_empty() || policy.hedging().is_some())
     }
 
-    /// Whether the method only reads, so that it may be called twice.
+    /// Returns whether the method only reads, so that it may be called twice.
     pub(super) fn reads(&self) -> bool {
         self.action == Action::Read
             && !self.method.kind().streams_requests()
             && !self.method.returns_operation()
     }
 
-    /// Whether the method starts a long-running operation.
+    /// Returns whether the method starts a long-running operation.
     pub(super) fn starts_operation(&self) -> bool {
         let own = self.method.own_service().unwrap_or(self.service.name());
         let returns_new = self.method.returns_operation() && own != OPERATIONS;
         self.method.is_long_running() || returns_new && self.action != Action::Read
     }
 
-    /// Whether the method is another service's that is mixed in.
+    /// Returns whether the method is another service's that is mixed in.
     pub(super) fn is_mixed_in(&self) -> bool {
         self.method.own_service().is_some()
     }

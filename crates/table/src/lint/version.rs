@@ -1,6 +1,6 @@
 //! Versions in the names of services: `google.cloud.redis.v1beta1.CloudRedis`.
 
-/// Whether a part of a name is a version, such as `v1`, `v1beta1`, `v1p2alpha3`.
+/// Returns whether a part of a name is a version, such as `v1`, `v1beta1`, `v1p2alpha3`.
 pub(super) fn is_version(part: &str) -> bool {
     let mut rest = match part.strip_prefix('v') {
         Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => without_digits(rest),

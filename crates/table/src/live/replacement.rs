@@ -79,7 +79,7 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// Whether a known name, which is not among those that the table has, is close to an unknown one.
+    /// Returns whether a known name, which is not among those that the table has, is close to an unknown one.
     fn is_close(&self, finding: &Finding, named: &HashSet<(&str, Option<&str>)>) -> bool {
         let Some(name) = finding.name() else { return false };
         let (service, method) = name.split_once('/').unwrap_or((name, ""));
@@ -143,7 +143,7 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// Whether another attempt may follow a method's first.
+/// Returns whether another attempt may follow a method's first.
 fn is_retried(policy: Option<MethodPolicy<'_>>) -> bool {
     policy.is_some_and(|policy| {
         let settings = policy.settings();

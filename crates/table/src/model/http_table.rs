@@ -203,7 +203,7 @@ impl<'a> HttpRule<'a> {
         self.section.and_then(HttpSection::policy).or_else(|| self.table.defaults.policy())
     }
 
-    /// Whether it has its own settings in addition to those of `[http]`.
+    /// Returns whether it has its own settings in addition to those of `[http]`.
     #[must_use]
     pub fn has_own_policy(&self) -> bool {
         let (own, all) =

@@ -321,7 +321,7 @@ impl EntryName {
 }
 
 impl Entry {
-    /// Whether it is for that method by its name.
+    /// Returns whether it is for that method by its name.
     pub(crate) fn names_method(&self, service: &str, method: &str) -> bool {
         self.names.iter().any(|name| *name.service == *service && *name.method == *method)
     }

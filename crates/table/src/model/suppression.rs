@@ -55,7 +55,7 @@ impl Suppression {
         &self.origin
     }
 
-    /// Whether it is for a finding of that rule at that place.
+    /// Returns whether it is for a finding of that rule at that place.
     pub(crate) fn covers(&self, rule: &str, place: Option<&SourceLocation>) -> bool {
         let is_there = match (&self.extent, place) {
             (None, None) => true,

@@ -36,7 +36,7 @@ pub(crate) struct TableFile {
 
 #[cfg(feature = "lint")]
 impl TableFile {
-    /// Whether it says nothing about any method or request.
+    /// Returns whether it says nothing about any method or request.
     pub(crate) fn is_empty(&self) -> bool {
         #[cfg(feature = "http")]
         if self.http.is_some() {

@@ -106,7 +106,7 @@ pub(crate) struct RetryPolicy {
 
 #[cfg(any(feature = "convert", feature = "toml"))]
 impl RetryPolicy {
-    /// Whether it has neither codes nor settings.
+    /// Returns whether it has neither codes nor settings.
     pub(crate) fn is_empty(&self) -> bool {
         self.codes.is_none()
             && self.max_attempts.is_none()

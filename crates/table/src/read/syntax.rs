@@ -76,7 +76,7 @@ fn other_syntax(source: &Source, wanted: Option<TableFormat>) -> Option<TableErr
     Some(error.with_help("write it as JSON, or name the format that it has").at(start, String::new()))
 }
 
-/// Whether a text that can't be read was meant to be a service config, as far as anybody can tell.
+/// Returns whether a text that can't be read was meant to be a service config, as far as anybody can tell.
 pub(super) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>) -> bool {
     wanted.is_none_or(|format| format == TableFormat::ServiceConfig)
         && !matches!(syntax(source, None), Ok(Syntax::Yaml | Syntax::Toml))

@@ -136,7 +136,7 @@ impl MethodDescription {
         self
     }
 
-    /// Whether its proto says that it is idempotent: by its `idempotency_level`, or by `google.api.http`, if it is a
+    /// Returns whether its proto says that it is idempotent: by its `idempotency_level`, or by `google.api.http`, if it is a
     /// `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
@@ -148,7 +148,7 @@ impl MethodDescription {
         }
     }
 
-    /// Whether its proto says that it changes nothing: by its `idempotency_level`, or by `google.api.http`, if it is a `GET`.
+    /// Returns whether its proto says that it changes nothing: by its `idempotency_level`, or by `google.api.http`, if it is a `GET`.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         match self.idempotency {
@@ -170,13 +170,13 @@ impl MethodDescription {
         self.kind
     }
 
-    /// Whether it starts a long-running operation that clients poll.
+    /// Returns whether it starts a long-running operation that clients poll.
     #[must_use]
     pub fn is_long_running(&self) -> bool {
         self.long_running
     }
 
-    /// Whether it returns a `google.longrunning.Operation`: one that it starts or, as `GetOperation` does, one
+    /// Returns whether it returns a `google.longrunning.Operation`: one that it starts or, as `GetOperation` does, one
     /// that was started before.
     #[must_use]
     pub fn returns_operation(&self) -> bool {

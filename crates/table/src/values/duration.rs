@@ -34,7 +34,7 @@ pub(super) fn parse_duration(text: &str) -> Option<i128> {
     Some(if negative { -nanos } else { nanos })
 }
 
-/// Whether every gRPC client reads the text as a duration, its sign aside: digits, and up to nine behind a point.
+/// Returns whether every gRPC client reads the text as a duration, its sign aside: digits, and up to nine behind a point.
 pub(super) fn is_plain(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text).trim_end_matches('s');
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));

@@ -106,7 +106,7 @@ impl ConnectionFault {
         }
     }
 
-    /// Whether the proxy has to read frames.
+    /// Returns whether the proxy has to read frames.
     pub(super) fn is_http2(&self) -> bool {
         matches!(self.when(), Some(When::Requests(_)))
             || matches!(

@@ -64,7 +64,7 @@ impl Shared {
 }
 
 impl Plan {
-    /// Whether the next connection is refused.
+    /// Returns whether the next connection is refused.
     fn refuses(&self) -> bool {
         self.next.front().unwrap_or(&self.always).contains(&ConnectionFault::Refuse)
     }

@@ -27,7 +27,7 @@ pub enum StorageCall {
 }
 
 impl StorageCall {
-    /// Whether it brings bytes of an object.
+    /// Returns whether it brings bytes of an object.
     pub(crate) fn is_upload(self) -> bool {
         matches!(self, Self::Insert | Self::Upload)
     }

@@ -61,7 +61,7 @@ impl Faults {
         Some((at, self.take(number)?))
     }
 
-    /// Whether a reply with these bytes will be truncated.
+    /// Returns whether a reply with these bytes will be truncated.
     pub(crate) fn will_truncate(&self, armed: &ArmedFaults, begin: u64, end: u64) -> bool {
         self.placed(armed, begin, end).any(|(_, _, fault)| matches!(fault.action, Action::Truncate))
     }

@@ -56,7 +56,7 @@ impl<'a> DownloadExchange<'a> {
         }
     }
 
-    /// Whether there are more bytes than ever.
+    /// Returns whether there are more bytes than ever.
     fn has_progressed(&mut self) -> bool {
         let offset = self.progress.lock().sink.offset();
         let has_progressed = offset > self.best;

@@ -35,7 +35,7 @@ impl Version {
         Self { generation, etag: value(etag), encoding: value(encoding), is_transcoded: false }
     }
 
-    /// Whether a range of it can be asked for, and it is known whether it is of the same bytes.
+    /// Returns whether a range of it can be asked for, and it is known whether it is of the same bytes.
     pub(super) fn is_resumable(&self) -> bool {
         !self.is_transcoded && (self.generation.is_some() || self.etag.is_some())
     }
@@ -49,7 +49,7 @@ impl Version {
         }
     }
 
-    /// Whether the two have different names.
+    /// Returns whether the two have different names.
     fn is_another(&self, other: &Self) -> bool {
         match self.generation.zip(other.generation) {
             Some((one, other)) => one != other,
@@ -57,12 +57,12 @@ impl Version {
         }
     }
 
-    /// Whether the bytes of the two are different ones, by what both say.
+    /// Returns whether the bytes of the two are different ones, by what both say.
     fn differs(&self, other: &Self) -> bool {
         self.is_another(other) || self.encoding != other.encoding || self.is_transcoded != other.is_transcoded
     }
 
-    /// Whether both name the same version by something that both have.
+    /// Returns whether both name the same version by something that both have.
     fn is_same(&self, other: &Self) -> bool {
         let has_common = self.generation.is_some() && other.generation.is_some()
             || self.etag.is_some() && other.etag.is_some();
@@ -147,7 +147,7 @@ impl Position {
         ))
     }
 
-    /// Whether the version has a generation.
+    /// Returns whether the version has a generation.
     pub(super) fn has_generation(&self) -> bool {
         self.version.as_ref().is_some_and(|version| version.generation.is_some())
     }
@@ -215,7 +215,7 @@ impl Position {
         }
     }
 
-    /// Whether a response with status 200 has the requested range and nothing else, as a 206 has it.
+    /// Returns whether a response with status 200 has the requested range and nothing else, as a 206 has it.
     fn is_range_as_200(&self, range: Option<ContentRange>, headers: &HeaderMap) -> bool {
         let Some(ContentRange::Bytes { begin, end, total: Some(total) }) = range else { return false };
         let is_all = begin == 0 && end == total;

@@ -25,13 +25,13 @@ pub(super) struct DownloadOptions {
 }
 
 impl DownloadOptions {
-    /// Whether requests ask for the generation of the first response.
+    /// Returns whether requests ask for the generation of the first response.
     pub(super) fn has_generations(&self) -> bool {
         self.is_object && self.generation.is_none()
     }
 }
 
-/// Whether a request from that position gets a range of the known version or none: by `If-Range`, or by the generation in its query.
+/// Returns whether a request from that position gets a range of the known version or none: by `If-Range`, or by the generation in its query.
 pub(super) fn is_pinned(options: &DownloadOptions, target: Option<&Uri>, position: &Position) -> bool {
     let has_query = target.is_none() && (options.is_object || options.generation.is_some());
     let is_named = |version: &Version| version.etag.is_some() || has_query && version.generation.is_some();

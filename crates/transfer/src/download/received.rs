@@ -38,7 +38,7 @@ impl Progress<'_> {
         Position { offset: self.sink.offset(), is_verified, ..self.position.clone() }
     }
 
-    /// Whether everything is there, as its length and a checksum prove, however the response ends.
+    /// Returns whether everything is there, as its length and a checksum prove, however the response ends.
     fn is_proved(&self) -> bool {
         let (offset, written) = (self.sink.offset(), self.sink.hasher());
         if self.position.total != Some(offset) || written.bytes() != offset {
@@ -194,7 +194,7 @@ impl<'a> SharedProgress<'a> {
         End::Whole
     }
 
-    /// Whether a prefix that came again is the one that was written. Only if that begins at the first byte and was hashed it is
+    /// Returns whether a prefix that came again is the one that was written. Only if that begins at the first byte and was hashed it is
     /// known; otherwise the object's version says so.
     fn has_prefix(&self, prefix: &Hasher) -> bool {
         let progress = self.lock();

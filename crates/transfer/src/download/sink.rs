@@ -92,7 +92,7 @@ impl<'a> Sink<'a> {
         &self.hasher
     }
 
-    /// Whether the bytes so far can be thrown away.
+    /// Returns whether the bytes so far can be thrown away.
     pub(super) fn can_rewind(&self) -> bool {
         self.offset == 0
             || matches!(self.target, Target::Memory { .. } | Target::File { is_shared: false, .. })

@@ -47,7 +47,7 @@ impl StoredRange {
         Self { bytes: written.bytes(), crc32c: written.sums().crc32c.unwrap_or_default(), ..self }
     }
 
-    /// Whether the hasher has seen all of it.
+    /// Returns whether the hasher has seen all of it.
     pub(super) fn is_whole(&self, written: &Hasher) -> bool {
         self.end.is_some_and(|end| self.begin.saturating_add(written.bytes()) >= end)
     }

@@ -335,7 +335,7 @@ async fn stored(
     Ok((stored.session().filter(|_| is_same), None))
 }
 
-/// Whether all of it goes into one request: it is short, and the request safe to retry.
+/// Returns whether all of it goes into one request: it is short, and the request safe to retry.
 fn is_single(config: &HttpConfig, options: &UploadOptions, source: &SharedSource, below: u64) -> bool {
     let is_short = source.lock().size().is_some_and(|size| size <= below);
     let mut request = options.request.clone();

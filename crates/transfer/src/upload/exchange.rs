@@ -51,7 +51,7 @@ impl<'a> UploadExchange<'a> {
         self.parts.completion((step, reply), object, self.plan.coverage(step, self.parts.reach()))
     }
 
-    /// Whether a response has proved the end of the upload by a checksum before it broke off.
+    /// Returns whether a response has proved the end of the upload by a checksum before it broke off.
     fn is_proved(&self, reply: (Step, Reply), headers: &HeaderMap, content: &[u8]) -> bool {
         self.completion(reply, ServerObject::of(headers, content)) == Completion::Verified
     }
@@ -128,7 +128,7 @@ impl<'a> UploadExchange<'a> {
     }
 }
 
-/// Whether completion has to be proved by what else a response has.
+/// Returns whether completion has to be proved by what else a response has.
 fn may_be_last(reply: Reply) -> bool {
     matches!(reply, Reply::Finished | Reply::Unproven)
 }

@@ -81,7 +81,7 @@ impl UploadState {
         Some(UploadSession { control, granularity, ..session })
     }
 
-    /// Whether it would make the same object: the source is as it was, as far as that is known, and the start would say the same.
+    /// Returns whether it would make the same object: the source is as it was, as far as that is known, and the start would say the same.
     pub(super) fn is_of(&self, options: &UploadOptions, source: &SourceReader) -> bool {
         let hash = ChecksumValues::in_text(self.hash.iter().map(String::as_str));
         let differs = source.sums().is_some_and(|sums| sums.difference(hash).is_some());
@@ -141,7 +141,7 @@ impl UploadParts {
         }
     }
 
-    /// Whether a refusal is one of the checksums that were sent: a precondition has the same status.
+    /// Returns whether a refusal is one of the checksums that were sent: a precondition has the same status.
     fn is_corrupted(&self, status: StatusCode, content: &[u8]) -> bool {
         let text = String::from_utf8_lossy(content).to_ascii_lowercase();
         let names_checksum = ["crc32c", "md5"].iter().any(|name| text.contains(name));
@@ -174,7 +174,7 @@ impl UploadParts {
         completion
     }
 
-    /// Whether the object that the upload has made was seen to have a checksum of the source.
+    /// Returns whether the object that the upload has made was seen to have a checksum of the source.
     pub(super) fn is_verified(&self) -> bool {
         self.is_verified.load(Ordering::Relaxed)
     }
@@ -340,7 +340,7 @@ impl UploadParts {
         Ok((Step::Look, self.finished(request, UploadBody::of(VecDeque::new(), activity))?))
     }
 
-    /// Whether it can be looked for, and recognised by its checksum.
+    /// Returns whether it can be looked for, and recognised by its checksum.
     fn can_look(&self) -> bool {
         storage::resource(&self.options).is_some() && self.source.lock().sums().is_some()
     }

@@ -185,7 +185,7 @@ impl SourceReader {
         }
     }
 
-    /// Whether checksums are computed.
+    /// Returns whether checksums are computed.
     pub(super) fn is_hashing(&self) -> bool {
         self.hasher.is_needed()
     }

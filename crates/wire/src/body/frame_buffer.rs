@@ -85,7 +85,7 @@ impl FrameBuffer {
         self.first.as_ref().map_or(0, Bytes::len) + self.rest.as_ref().map_or(0, |rest| rest.len)
     }
 
-    /// Whether nothing is held.
+    /// Returns whether nothing is held.
     pub fn is_empty(&self) -> bool {
         self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.len == 0)
     }

@@ -4,18 +4,18 @@ use crate::body::frame_buffer::FrameBuffer;
 use gax_driver::__house::PREFIX;
 
 impl FrameBuffer {
-    /// Whether a whole gRPC message is held.
+    /// Returns whether a whole gRPC message is held.
     pub fn has_message(&self) -> bool {
         self.message_end().is_some_and(|end| self.len() >= end)
     }
 
-    /// Whether more than one gRPC message is held, or a part of another.
+    /// Returns whether more than one gRPC message is held, or a part of another.
     #[inline]
     pub fn has_more_than_a_message(&self) -> bool {
         self.message_end().is_some_and(|end| self.len() > end)
     }
 
-    /// Whether exactly one gRPC message is held.
+    /// Returns whether exactly one gRPC message is held.
     #[inline]
     pub fn is_one_message(&self) -> bool {
         self.message_end() == Some(self.len())
@@ -40,7 +40,7 @@ impl FrameBuffer {
     }
 }
 
-/// Whether that is exactly one gRPC message.
+/// Returns whether that is exactly one gRPC message.
 #[inline]
 #[must_use]
 pub fn is_one_message(data: &[u8]) -> bool {

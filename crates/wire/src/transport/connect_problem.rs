@@ -60,7 +60,7 @@ pub enum ConnectProblem {
 }
 
 impl ConnectProblem {
-    /// Whether a later attempt may succeed without a change to the client.
+    /// Returns whether a later attempt may succeed without a change to the client.
     #[must_use]
     pub const fn may_recover(self) -> bool {
         matches!(self, ConnectProblem::CertificateExpired | ConnectProblem::CertificateNotYetValid)

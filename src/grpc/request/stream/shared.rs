@@ -296,7 +296,7 @@ impl Shared {
         self.wake_all(after);
     }
 
-    /// Whether an attempt has been sent the whole stream, and there is nothing to report about its end.
+    /// Returns whether an attempt has been sent the whole stream, and there is nothing to report about its end.
     pub(super) fn is_at_end(&self, id: u64) -> bool {
         let Some(reader) = self.readers.iter().find(|reader| reader.id == id) else { return false };
         let is_last = reader.next == self.passed + self.frames.len();

@@ -33,7 +33,7 @@ impl Live {
         self.put(Some(Ok(Frame::data(Bytes::from_static(text.as_bytes())))));
     }
 
-    /// Whether nobody has it any longer.
+    /// Returns whether nobody has it any longer.
     fn is_gone(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }

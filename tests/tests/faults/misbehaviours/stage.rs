@@ -64,7 +64,7 @@ impl Trouble {
         Self { closes, idle, ..Self::new([]) }
     }
 
-    /// Whether it can happen to a client.
+    /// Returns whether it can happen to a client.
     pub(super) fn concerns(&self, client: Client) -> bool {
         // For a stream that resumes, an end without an error is its end.
         let is_over = |fault: &Fault| matches!(fault, Fault::EndStreams { reset: None, .. });
@@ -75,7 +75,7 @@ impl Trouble {
         }
     }
 
-    /// Whether it needs HTTP/2.
+    /// Returns whether it needs HTTP/2.
     fn is_http2(&self) -> bool {
         let is_frame = |fault: &Fault| {
             use Fault::{EndStreams, GoAway, StreamLimit, TinyFrames, Window};
@@ -84,7 +84,7 @@ impl Trouble {
         self.is_over_http2 || self.faults().any(is_frame)
     }
 
-    /// Whether the proxy hides the end of a connection from its other side.
+    /// Returns whether the proxy hides the end of a connection from its other side.
     fn hides_ends(&self) -> bool {
         self.faults().any(|fault| matches!(fault, Fault::HalfOpen(_) | Fault::Stall { time: None, .. }))
     }
@@ -256,7 +256,7 @@ impl Seen {
 }
 
 impl Trouble {
-    /// Whether a call is lost all the same: it was made while others could not have had a reply either.
+    /// Returns whether a call is lost all the same: it was made while others could not have had a reply either.
     fn is_lost(&self, client: Client, call: u32) -> bool {
         let is_meanwhile = call * ms(100) < self.lasts();
         self.is_final && is_meanwhile && !client.is_connected()

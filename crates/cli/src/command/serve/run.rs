@@ -131,7 +131,7 @@ fn calls_of(arrivals: &[Arrival]) -> u32 {
     u32::try_from(calls).unwrap_or(u32::MAX)
 }
 
-/// Whether the calls that are wanted are over, as far as that can be seen: another one has begun, or the last had a good reply.
+/// Returns whether the calls that are wanted are over, as far as that can be seen: another one has begun, or the last had a good reply.
 fn is_enough(args: &ServeArgs, arrivals: &[Arrival]) -> bool {
     let Some(wanted) = args.calls else { return false };
     let good = |arrival: &&Arrival| arrival.replied.is_some() && arrival.step.reply().is_good();

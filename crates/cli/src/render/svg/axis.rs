@@ -20,7 +20,7 @@ impl Axis {
         LEFT + (RIGHT - LEFT) * (ms / self.span).min(1.0)
     }
 
-    /// Whether the axis gets that far.
+    /// Returns whether the axis gets that far.
     pub(super) fn shows(&self, ms: f64) -> bool {
         ms <= self.span
     }

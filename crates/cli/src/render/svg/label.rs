@@ -85,12 +85,12 @@ impl Parts {
         }
     }
 
-    /// Whether the attempt's bar has room for such a text.
+    /// Returns whether the attempt's bar has room for such a text.
     fn holds(&self, width: f64) -> bool {
         width + 2.0 * GAP <= self.to - self.from
     }
 
-    /// Whether the lane has, right of the attempt.
+    /// Returns whether the lane has, right of the attempt.
     fn has_room_after(&self, width: f64) -> bool {
         let end = self.to + GAP + width;
         end <= RIGHT + BEYOND && self.total.is_none_or(|total| total < self.to || end < total)

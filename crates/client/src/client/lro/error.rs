@@ -175,7 +175,7 @@ impl LongRunningEnd {
     }
 }
 
-/// Whether polling ends for that reason although nothing has failed.
+/// Returns whether polling ends for that reason although nothing has failed.
 pub(super) fn is_limit(reason: StopReason) -> bool {
     matches!(
         reason,

@@ -165,7 +165,7 @@ impl<R, M> LongRunning<R, M> {
         self.types.metadata.read(any).ok()
     }
 
-    /// Whether the server has reported that the operation is done.
+    /// Returns whether the server has reported that the operation is done.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.known.is_done()

@@ -110,7 +110,7 @@ impl Polling {
     }
 }
 
-/// Whether a call that failed had no more time than until that deadline: it ends itself there, or with the last attempt before,
+/// Returns whether a call that failed had no more time than until that deadline: it ends itself there, or with the last attempt before,
 /// if there is no time for another one.
 fn is_over(status: &Status, clock: Clock, deadline: Instant) -> bool {
     let refused = OperationError::of(status).and_then(|error| error.report().not_attempted());

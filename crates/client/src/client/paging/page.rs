@@ -40,7 +40,7 @@ impl<R, I, T: PageToken> Page<R, I, T> {
         Page { items: self.items, next_token: self.next_token, response }
     }
 
-    /// Whether the server has no page after this one.
+    /// Returns whether the server has no page after this one.
     #[must_use]
     pub fn is_last(&self) -> bool {
         self.next_token.is_end()

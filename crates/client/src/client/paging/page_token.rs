@@ -9,7 +9,7 @@ use std::fmt;
 /// Of `Option`s, `None` is the end, and so is a token in it that is one. A number is never the end by itself: use
 /// `Option<u64>`.
 pub trait PageToken: Clone + PartialEq + fmt::Debug {
-    /// Whether no page follows the one that came with this token.
+    /// Returns whether no page follows the one that came with this token.
     fn is_end(&self) -> bool;
 }
 

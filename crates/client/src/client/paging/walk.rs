@@ -93,7 +93,7 @@ impl<S: PageSource> Walk<S> {
         if self.goes_on() { self.left.map(|left| left.saturating_add(1)) } else { Some(0) }
     }
 
-    /// Whether there is another page, or an error.
+    /// Returns whether there is another page, or an error.
     fn goes_on(&self) -> bool {
         self.next.is_some() && !self.has_failed && self.left != Some(0)
     }

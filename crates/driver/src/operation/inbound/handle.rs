@@ -118,7 +118,7 @@ impl Inbound {
         self.served.as_ref().map_or(0, |served| served.previous_attempts)
     }
 
-    /// Whether the request has ended: its handler was dropped, or its response has been sent to its end.
+    /// Returns whether the request has ended: its handler was dropped, or its response has been sent to its end.
     ///
     /// A blocking closure that takes long should ask now and then; nothing else can stop it.
     #[must_use]
@@ -198,7 +198,7 @@ pub fn time_left() -> Option<Duration> {
     inbound_deadline().map(until)
 }
 
-/// Whether an operation by that policy may not retry here: the request that this task serves was sent before, and the
+/// Returns whether an operation by that policy may not retry here: the request that this task serves was sent before, and the
 /// policy refuses retries inside retries.
 #[inline]
 #[must_use]

@@ -46,25 +46,25 @@ impl Transport {
         self.name
     }
 
-    /// Whether its attempts are requests that are sent.
+    /// Returns whether its attempts are requests that are sent.
     #[must_use]
     pub const fn has_wire(&self) -> bool {
         self.has_wire
     }
 
-    /// Whether its operations are named as RPCs are.
+    /// Returns whether its operations are named as RPCs are.
     #[must_use]
     pub const fn names_rpcs(&self) -> bool {
         self.names_rpcs
     }
 
-    /// Whether its attempts tell of each message.
+    /// Returns whether its attempts tell of each message.
     #[must_use]
     pub const fn counts_messages(&self) -> bool {
         self.counts_messages
     }
 
-    /// Whether each of its attempts is an RPC: metrics and spans name them by the conventions for RPCs.
+    /// Returns whether each of its attempts is an RPC: metrics and spans name them by the conventions for RPCs.
     #[must_use]
     pub const fn is_rpc(&self) -> bool {
         self.has_wire && self.names_rpcs
@@ -129,7 +129,7 @@ impl OperationInfo {
         self.transport
     }
 
-    /// Whether the program knew the method before it was called: from a generated client (including tonic's), from the layer's table or
+    /// Returns whether the program knew the method before it was called: from a generated client (including tonic's), from the layer's table or
     /// descriptors, or as a closure's name. The number of other names has no bound, so metrics should call them all `other`. Requests
     /// of HTTP clients are never registered.
     #[must_use]

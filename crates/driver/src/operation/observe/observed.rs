@@ -226,7 +226,7 @@ impl Observed {
         }
     }
 
-    /// Whether observers watch the bytes that arrive.
+    /// Returns whether observers watch the bytes that arrive.
     #[must_use]
     pub fn watches_transfers(&self) -> bool {
         self.watches_transfers

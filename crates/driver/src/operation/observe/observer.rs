@@ -119,7 +119,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// connection existed and a service was ready. Never called for closures.
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
-    /// Whether the observer needs the notifications about bytes: `request_read`, `message_sent`, `message_received` and
+    /// Returns whether the observer needs the notifications about bytes: `request_read`, `message_sent`, `message_received` and
     /// `attempt_transferred`. Called when an operation starts. Default: false, because counting messages needs two
     /// allocations per attempt.
     fn watches_transfers(&self, operation: &OperationInfo) -> bool {

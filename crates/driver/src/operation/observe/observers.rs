@@ -132,7 +132,7 @@ impl Recipients {
         &self.info
     }
 
-    /// Whether an observer watches transfers.
+    /// Returns whether an observer watches transfers.
     pub(super) fn watches_transfers(&self) -> bool {
         let watches =
             |observer: &Installed| observer.notify(|observer| observer.watches_transfers(&self.info));

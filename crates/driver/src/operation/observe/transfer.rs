@@ -67,7 +67,7 @@ impl WireMessage {
         self.size
     }
 
-    /// Whether it is compressed.
+    /// Returns whether it is compressed.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
         self.is_compressed

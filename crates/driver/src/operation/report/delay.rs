@@ -53,7 +53,7 @@ impl DelayType {
         }
     }
 
-    /// Whether it takes none of the attempt's time.
+    /// Returns whether it takes none of the attempt's time.
     pub(crate) const fn is_held(self) -> bool {
         matches!(self, Self::Backoff | Self::OwnConnection)
     }

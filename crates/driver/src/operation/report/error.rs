@@ -65,7 +65,7 @@ impl OperationError {
         self.report.delivery()
     }
 
-    /// Whether the server may have carried the request out, although the operation failed: an attempt was sent, and
+    /// Returns whether the server may have carried the request out, although the operation failed: an attempt was sent, and
     /// no server said that it had not processed it.
     #[must_use]
     pub fn may_have_been_applied(&self) -> bool {

@@ -52,7 +52,7 @@ impl Ledger {
         self.connections.get_or_insert_default().delivered(attempt, messages);
     }
 
-    /// Whether it is recorded that the attempt went to that endpoint.
+    /// Returns whether it is recorded that the attempt went to that endpoint.
     pub(crate) fn has_peer(&self, attempt: u32, peer: &Peer) -> bool {
         self.peers().iter().any(|(number, other)| *number == attempt && other == peer)
     }

@@ -5,7 +5,7 @@ use crate::http::json::Json;
 /// The longest body that is searched. Metadata is far shorter; what is longer is payload.
 const LONGEST: usize = 1 << 20;
 
-/// Whether a JSON object holds a value at the path, names joined by dots, that is neither null nor an
+/// Returns whether a JSON object holds a value at the path, names joined by dots, that is neither null nor an
 /// empty text. Of a name given twice, the last counts. What is no valid JSON holds nothing.
 ///
 /// Nothing is kept of the body but what was looked for, and nesting is followed no deeper than the path.

@@ -98,7 +98,7 @@ impl Classification {
         self.rule.as_deref()
     }
 
-    /// Whether the path is one of Cloud Storage's JSON API, and the host is not among those of its rules: see
+    /// Returns whether the path is one of Cloud Storage's JSON API, and the host is not among those of its rules: see
     /// [`IdempotencyTable::with_host`](super::IdempotencyTable::with_host).
     #[must_use]
     pub fn is_at_other_host(&self) -> bool {

@@ -30,7 +30,7 @@ pub struct HostPattern {
 }
 
 impl HostPattern {
-    /// Whether a host, with its port if the request names one, is as the pattern says.
+    /// Returns whether a host, with its port if the request names one, is as the pattern says.
     #[must_use]
     pub fn matches(&self, host: &str) -> bool {
         let (name, port) = self.parts();
@@ -38,7 +38,7 @@ impl HostPattern {
         port.is_none_or(|port| own_port == Some(port)) && hosts::matches(name, own.trim_end_matches('.'))
     }
 
-    /// Whether each host that the other pattern matches is matched by this one.
+    /// Returns whether each host that the other pattern matches is matched by this one.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let ((name, port), (other_name, other_port)) = (self.parts(), other.parts());

@@ -19,7 +19,7 @@ const HOSTS: [&str; 9] = [
     "storage.s3nsapis.fr",
 ];
 
-/// Whether a host is one of Cloud Storage's, or of the program's own, with a port or for any.
+/// Returns whether a host is one of Cloud Storage's, or of the program's own, with a port or for any.
 pub(super) fn is_storage(host: &str, own: &[Cow<'static, str>]) -> bool {
     let (name, _) = split_port(host);
     let is_own = |known: &Cow<'static, str>| [host, name].iter().any(|host| host.eq_ignore_ascii_case(known));
@@ -34,12 +34,12 @@ pub(super) fn split_port(host: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a host without a port is as the pattern says.
+/// Returns whether a host without a port is as the pattern says.
 pub(super) fn matches(pattern: &str, host: &str) -> bool {
     by_label(pattern, host, matches_label)
 }
 
-/// Whether all hosts that a pattern matches are matched by the first one.
+/// Returns whether all hosts that a pattern matches are matched by the first one.
 pub(super) fn covers(pattern: &str, other: &str) -> bool {
     by_label(pattern, other, |label, other| match other.strip_suffix('*') {
         None => matches_label(label, other),

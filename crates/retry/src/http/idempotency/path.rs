@@ -42,7 +42,7 @@ enum Segment {
 }
 
 impl PathPattern {
-    /// Whether the whole path, without its query, is as the pattern says.
+    /// Returns whether the whole path, without its query, is as the pattern says.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         let Some(path) = path.strip_prefix('/') else { return false };
@@ -55,7 +55,7 @@ impl PathPattern {
         self.open || parts.next().is_none()
     }
 
-    /// Whether each path that the other pattern matches is matched by this one.
+    /// Returns whether each path that the other pattern matches is matched by this one.
     ///
     /// # Examples
     ///

@@ -96,7 +96,7 @@ impl<'a> RequestFacts<'a> {
         self.path
     }
 
-    /// Whether it is a chunk of an upload's session, or asks how far that has come: two of them at once would get in each
+    /// Returns whether it is a chunk of an upload's session, or asks how far that has come: two of them at once would get in each
     /// other's way.
     pub(super) fn is_of_session(&self) -> bool {
         self.headers.is_some_and(|headers| headers.value("Content-Range").is_some())
@@ -111,7 +111,7 @@ impl<'a> RequestFacts<'a> {
         }
     }
 
-    /// Whether its query has that parameter with that value.
+    /// Returns whether its query has that parameter with that value.
     pub(super) fn has_query(&self, name: &str, value: &str) -> bool {
         let mut parameters = self.query.split('&').filter_map(|parameter| parameter.split_once('='));
         parameters
@@ -130,7 +130,7 @@ impl<'a> RequestFacts<'a> {
         self.meets(&condition).then_some(condition)
     }
 
-    /// Whether the request carries the precondition.
+    /// Returns whether the request carries the precondition.
     pub(super) fn meets(&self, precondition: &Precondition) -> bool {
         match precondition {
             Precondition::Query(name) => self.query.split('&').any(|parameter| {

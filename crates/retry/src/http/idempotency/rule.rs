@@ -170,7 +170,7 @@ impl IdempotencyRule {
         &self.hosts
     }
 
-    /// Whether this rule matches each request that the other rule matches. After this rule in a table, the other one is
+    /// Returns whether this rule matches each request that the other rule matches. After this rule in a table, the other one is
     /// never used.
     ///
     /// # Examples
@@ -256,7 +256,7 @@ impl IdempotencyRule {
         }
     }
 
-    /// Whether the rule holds whatever the strategy.
+    /// Returns whether the rule holds whatever the strategy.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
@@ -293,7 +293,7 @@ impl IdempotencyRule {
         self.class = class;
     }
 
-    /// Whether the rule speaks of a request, whose path is without prefix.
+    /// Returns whether the rule speaks of a request, whose path is without prefix.
     pub(super) fn covers(&self, request: &RequestFacts<'_>, path: &str) -> bool {
         let is_own = |host: &str| self.hosts.is_empty() || self.hosts.iter().any(|own| own.matches(host));
         (self.method == "*" || self.method == request.method())

@@ -40,7 +40,7 @@ gax_text::names! {
 }
 
 impl IdempotencyStrategy {
-    /// Whether a request like that may be retried.
+    /// Returns whether a request like that may be retried.
     #[must_use]
     pub const fn permits(self, idempotency: &Idempotency) -> bool {
         match self {
@@ -54,14 +54,14 @@ impl IdempotencyStrategy {
 }
 
 impl Classification {
-    /// Whether the request may be sent again, by this strategy. A rule that holds whatever the strategy decides alone.
+    /// Returns whether the request may be sent again, by this strategy. A rule that holds whatever the strategy decides alone.
     #[must_use]
     pub fn permits(&self, strategy: IdempotencyStrategy) -> bool {
         let strategy = if self.is_fixed { IdempotencyStrategy::Conditional } else { strategy };
         strategy.permits(self.idempotency())
     }
 
-    /// Whether the request is sent while an attempt is in flight, by hedging like that. To be safe to repeat after a failure
+    /// Returns whether the request is sent while an attempt is in flight, by hedging like that. To be safe to repeat after a failure
     /// is not to be safe to run twice at once: `GET`, `HEAD` and `OPTIONS` are, where they may be sent again at all, and so is
     /// what the rule says is [hedgeable](super::IdempotencyRule::hedgeable). Other requests are hedged by
     /// [`Hedging::allow_non_idempotent`] alone, and the chunks of an upload's session (with a `Content-Range`) never.

@@ -207,7 +207,7 @@ impl IdempotencyTable {
         self.hosts.iter().map(|host| &**host)
     }
 
-    /// Whether it has rules of Cloud Storage, which only apply to its hosts.
+    /// Returns whether it has rules of Cloud Storage, which only apply to its hosts.
     #[must_use]
     pub fn is_of_storage(&self) -> bool {
         self.rules.iter().any(IdempotencyRule::is_of_storage)

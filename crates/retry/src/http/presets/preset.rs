@@ -114,14 +114,14 @@ impl Preset {
         self.strategy
     }
 
-    /// Whether `Retry-After` is applied: by the presets of documents it is; by those of libraries it isn't, since none
+    /// Returns whether `Retry-After` is applied: by the presets of documents it is; by those of libraries it isn't, since none
     /// of them reads it when it retries.
     #[must_use]
     pub fn applies_server_delays(&self) -> bool {
         self.server_delays
     }
 
-    /// Whether an attempt that failed so may be followed by another, if the request is safe.
+    /// Returns whether an attempt that failed so may be followed by another, if the request is safe.
     #[must_use]
     pub fn retries(&self, failure: HttpFailure) -> bool {
         match failure {

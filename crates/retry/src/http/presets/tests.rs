@@ -227,7 +227,7 @@ fn each_retries_its_own_statuses() {
     );
 }
 
-/// Whether the preset retries a request at all.
+/// Returns whether the preset retries a request at all.
 fn safe(name: &str, method: &str, target: &str, body: &str) -> bool {
     let preset = named(name).unwrap();
     let request = RequestFacts::new(method, target).with_body(body.as_bytes());

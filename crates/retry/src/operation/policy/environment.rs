@@ -54,7 +54,7 @@ impl Policy {
         if capped.caps.retries_are_off() { capped.without_retries() } else { capped }
     }
 
-    /// Whether the program's own settings retry nothing because they have no limit.
+    /// Returns whether the program's own settings retry nothing because they have no limit.
     fn has_no_limits(&self) -> bool {
         let settings = self.settings.as_deref();
         !self.is_endless

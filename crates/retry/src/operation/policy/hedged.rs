@@ -81,7 +81,7 @@ impl Policy {
         }
     }
 
-    /// Whether a failure like that, of a hedge, is held while an attempt that was sent before it may have been carried out and
+    /// Returns whether a failure like that, of a hedge, is held while an attempt that was sent before it may have been carried out and
     /// may still have a reply. By gRPC's rules each error that is fatal ends the operation.
     #[must_use]
     pub fn may_hold(&self, result: AttemptResult) -> bool {
@@ -89,7 +89,7 @@ impl Policy {
         is_held && self.may_be_repetition(result)
     }
 
-    /// Whether a failure like that can come of another attempt that was carried out.
+    /// Returns whether a failure like that can come of another attempt that was carried out.
     #[must_use]
     pub fn may_be_repetition(&self, result: AttemptResult) -> bool {
         result.may_be_repetition(self.hedging.is_some())

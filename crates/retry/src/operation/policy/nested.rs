@@ -38,7 +38,7 @@ impl Policy {
         Self { nested: if allowed { Nested::Allowed } else { Nested::Refused }, ..self }
     }
 
-    /// Whether retries inside retries are refused.
+    /// Returns whether retries inside retries are refused.
     #[inline]
     #[must_use]
     pub fn refuses_nested_retries(&self) -> bool {

@@ -29,7 +29,7 @@ impl State {
         self.stop(reason);
     }
 
-    /// Whether the failure of the attempt that ended last waits for those that were sent before it: the one that was carried
+    /// Returns whether the failure of the attempt that ended last waits for those that were sent before it: the one that was carried
     /// out may be among them.
     pub(super) fn holds(&self, policy: &Policy, result: AttemptResult) -> bool {
         policy.may_hold(result) && self.last.is_some_and(|last| self.in_flight.has_before(last.get()))

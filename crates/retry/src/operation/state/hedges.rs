@@ -52,7 +52,7 @@ impl Hedges {
         self.0.as_ref()?.closed
     }
 
-    /// Whether the budget did not allow one when it was due.
+    /// Returns whether the budget did not allow one when it was due.
     pub(super) fn is_withheld(&self) -> bool {
         self.0.as_ref().is_some_and(|schedule| schedule.is_withheld)
     }

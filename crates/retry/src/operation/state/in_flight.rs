@@ -87,7 +87,7 @@ impl InFlight {
         self.entries().filter(|entry| entry.is_in_flight()).map(|entry| entry.attempt)
     }
 
-    /// Whether an attempt that was sent before that one is in flight.
+    /// Returns whether an attempt that was sent before that one is in flight.
     pub(super) fn has_before(&self, number: u32) -> bool {
         self.iter().any(|attempt| attempt.number() < number)
     }

@@ -328,7 +328,7 @@ impl State {
         self.due = Due::After { kind, delay, at };
     }
 
-    /// Whether that attempt is made again silently, which needs a request that can be sent again and time for the
+    /// Returns whether that attempt is made again silently, which needs a request that can be sent again and time for the
     /// response.
     fn resends(&mut self, ended: StartedAttempt, result: AttemptResult, world: &mut impl World) -> bool {
         if result.progress {
@@ -386,7 +386,7 @@ impl State {
         }
     }
 
-    /// Whether another attempt takes the stream up where that one left it: the stream is the operation's own.
+    /// Returns whether another attempt takes the stream up where that one left it: the stream is the operation's own.
     fn is_resumable(&self, result: AttemptResult) -> bool {
         match result.seen {
             Seen::Messages { resumable } => resumable,

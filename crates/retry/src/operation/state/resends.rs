@@ -15,7 +15,7 @@ pub(super) struct Resends {
 }
 
 impl Resends {
-    /// Whether this loss may be made good silently; if so, it is counted.
+    /// Returns whether this loss may be made good silently; if so, it is counted.
     pub(super) fn allow(&mut self, resend: Resend) -> bool {
         match resend {
             Resend::No => false,

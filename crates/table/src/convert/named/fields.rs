@@ -48,7 +48,7 @@ pub(super) fn with_delays(
     builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()).build_unchecked()
 }
 
-/// Whether the delays grow without a limit, which these forms can't say: zero is their smallest cap.
+/// Returns whether the delays grow without a limit, which these forms can't say: zero is their smallest cap.
 pub(super) fn lacks_cap(settings: &RetrySettings) -> bool {
     settings.max_retry_delay().is_none()
         && settings.initial_retry_delay().is_some_and(|delay| !delay.is_zero())

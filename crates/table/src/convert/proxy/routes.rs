@@ -59,7 +59,7 @@ impl<'a> Routes<'a> {
         self.iter().map(|route| route.policy)
     }
 
-    /// Whether the routes leave requests without a policy.
+    /// Returns whether the routes leave requests without a policy.
     ///
     /// They must be passed on all the same: a proxy refuses what no route matches.
     pub(super) fn leave_some(&self) -> bool {
@@ -76,7 +76,7 @@ impl Route<'_> {
         format!("/{}/{}", self.service, self.method)
     }
 
-    /// Whether the path is that of one method.
+    /// Returns whether the path is that of one method.
     pub(super) fn is_exact(&self) -> bool {
         !self.method.is_empty()
     }
@@ -142,7 +142,7 @@ pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
     settings.total_timeout().is_none_or(|total| initial < total).then_some(initial)
 }
 
-/// Whether a proxy has to retry resets, which is what an attempt that timed out is to it.
+/// Returns whether a proxy has to retry resets, which is what an attempt that timed out is to it.
 pub(super) fn retries_resets(settings: &RetrySettings, codes: CodeSet) -> bool {
     attempt_timeout(settings).is_some() && codes.contains(Code::DeadlineExceeded)
 }

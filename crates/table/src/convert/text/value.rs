@@ -32,7 +32,7 @@ impl<'a> Value<'a> {
         Value::Fields(Box::new(fields))
     }
 
-    /// Whether it has no parts.
+    /// Returns whether it has no parts.
     pub(super) fn is_single(&self) -> bool {
         matches!(self, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))
     }

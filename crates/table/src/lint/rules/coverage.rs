@@ -84,7 +84,7 @@ fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
     }
 }
 
-/// Whether a method may be added to an entry that retries: other rules would warn of those that may not.
+/// Returns whether a method may be added to an entry that retries: other rules would warn of those that may not.
 fn may_be_retried(rpc: &Rpc<'_>) -> bool {
     let is_repeatable =
         matches!(rpc.action, Action::Repeatable | Action::Remove) && !rpc.method.kind().streams_requests();

@@ -200,7 +200,7 @@ fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
     }
 }
 
-/// Whether a segment is in another library's notation: `:id`, `[0-9]+`, `*.json`, `(.:format)`, `$`.
+/// Returns whether a segment is in another library's notation: `:id`, `[0-9]+`, `*.json`, `(.:format)`, `$`.
 fn is_pattern(segment: &str) -> bool {
     let literal: String = {
         // What stands in braces is a variable, also in OData's `things({id})` and `things(key='{key}')`.
@@ -271,7 +271,7 @@ fn status(status: u16, origin: &SourceLocation, report: &mut Report) {
     }
 }
 
-/// Whether IANA's registry of HTTP statuses has it.
+/// Returns whether IANA's registry of HTTP statuses has it.
 fn is_assigned(status: u16) -> bool {
     matches!(status, 400..=417 | 421..=426 | 428 | 429 | 431 | 451 | 500..=508 | 510 | 511)
 }

@@ -36,7 +36,7 @@ pub(in crate::lint) fn unused_suppressions(
     unused
 }
 
-/// Whether the rule has been applied for sure.
+/// Returns whether the rule has been applied for sure.
 fn is_applied(rule: &Rule, knows_services: bool) -> bool {
     match rule.needs() {
         Needs::Table => true,

@@ -84,7 +84,7 @@ pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, R
     Ok(Watch { path: shown, stop: Some(sender) })
 }
 
-/// Whether a file was only read, as by this thread, and not changed.
+/// Returns whether a file was only read, as by this thread, and not changed.
 fn is_reading(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }

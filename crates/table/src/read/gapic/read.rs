@@ -126,7 +126,7 @@ fn skipped(entry: &UnusableEntry) -> Finding {
     }
 }
 
-/// Whether a method is kept out of Java clients, whose settings are the model of ours.
+/// Returns whether a method is kept out of Java clients, whose settings are the model of ours.
 fn is_disabled(node: &Node) -> bool {
     let disables = |node: &Node| node.member("visibility").and_then(Node::text) == Some("DISABLED");
     let is_for_java = |node: &Node| {

@@ -91,7 +91,7 @@ fn is_text(node: &Node, wanted: &str) -> bool {
     matches!(&node.kind, Kind::String(text) if **text == *wanted)
 }
 
-/// Whether a header is a key by which a server carries out a request once, or a condition that is true once.
+/// Returns whether a header is a key by which a server carries out a request once, or a condition that is true once.
 fn is_condition(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
     header.contains("idempotency") || CONDITIONS.contains(&header.as_str())

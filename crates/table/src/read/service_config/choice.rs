@@ -8,7 +8,7 @@ use crate::{Dialect, Finding, TableError};
 /// The language that choices know this library by.
 const LANGUAGE: &str = "rust";
 
-/// Whether a document is a list of choices.
+/// Returns whether a document is a list of choices.
 pub(super) fn is_list_of_choices(root: &Node) -> bool {
     match &root.kind {
         Kind::Array(elements) => elements.iter().any(|element| match &element.kind {

@@ -92,7 +92,7 @@ impl MissingMixin {
             .with_help(format!("add {file} to the protos"))
     }
 
-    /// Whether a table's name is unknown because this is missing.
+    /// Returns whether a table's name is unknown because this is missing.
     #[must_use]
     pub fn explains(&self, unknown: &Finding) -> bool {
         let Some((service, method)) = unknown.name().and_then(|name| name.rsplit_once('/')) else {

@@ -374,7 +374,7 @@ pub(super) struct Settings {
     pub(super) retry: RetryPolicy,
 }
 
-/// Whether an entry is not about retries but about polling, batching or idempotency, so that it neither is treated as one nor
+/// Returns whether an entry is not about retries but about polling, batching or idempotency, so that it neither is treated as one nor
 /// hides that of its service.
 fn says_nothing_of_retries(method: &MethodConfig) -> bool {
     let own = &method.own;

@@ -103,7 +103,7 @@ impl HttpScript {
         self.change(|state| state.idle.clone())
     }
 
-    /// Whether a request of that call got [`HttpReply::Once`], so that it was carried out.
+    /// Returns whether a request of that call got [`HttpReply::Once`], so that it was carried out.
     #[must_use]
     pub fn has_carried_out(&self, call: &str) -> bool {
         self.change(|state| state.carried_out.contains(call))

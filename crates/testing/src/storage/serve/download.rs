@@ -90,12 +90,12 @@ fn describe(reply: Reply, object: &StorageObject) -> Reply {
         .with("x-goog-stored-content-length", length(object.content()))
 }
 
-/// Whether a list of entity tags has that one.
+/// Returns whether a list of entity tags has that one.
 fn matches(tags: &str, etag: &str) -> bool {
     tags.split(',').any(|tag| tag.trim() == "*" || tag.trim() == etag)
 }
 
-/// Whether a client takes gzip.
+/// Returns whether a client takes gzip.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let encodings = text(headers, "accept-encoding").unwrap_or_default();
     encodings.split(',').any(|encoding| encoding.trim().eq_ignore_ascii_case("gzip"))

@@ -178,7 +178,7 @@ fn over(stage: &Stage) -> Option<Reply> {
     }
 }
 
-/// Whether a chunk is neither the last one nor has a length or an end that chunks may have.
+/// Returns whether a chunk is neither the last one nor has a length or an end that chunks may have.
 fn is_uneven(first: u64, last: u64, total: Option<u64>) -> bool {
     let end = last.saturating_add(1);
     total != Some(end)

@@ -248,7 +248,7 @@ pub(super) fn requests(server: &Shared) -> Vec<String> {
     std::mem::take(&mut server.lock().unwrap().requests)
 }
 
-/// Whether the object was made, of the bytes that it should have.
+/// Returns whether the object was made, of the bytes that it should have.
 pub(super) fn is_made(server: &Shared) -> bool {
     let object = server.lock().unwrap().object.take();
     assert!(object.as_ref().is_none_or(|object| *object == content()), "the object has other bytes");

@@ -67,7 +67,7 @@ impl Client {
         matches!(self, ConnectedLayer | ConnectedGenerated)
     }
 
-    /// Whether it has delays that grow with an outage: between attempts to connect, each is 0.6 times those before it together and
+    /// Returns whether it has delays that grow with an outage: between attempts to connect, each is 0.6 times those before it together and
     /// differs by a fifth, so that the last one is up to 0.9 times as long as the outage. Those between the attempts of a poll of an
     /// operation grow by 0.3.
     pub(crate) fn has_growing_delays(self) -> bool {
@@ -82,7 +82,7 @@ impl Client {
         matches!(self, Transfers1 | Transfers2)
     }
 
-    /// Whether this call is one that settings save.
+    /// Returns whether this call is one that settings save.
     pub(crate) fn saves(self, call: u32) -> bool {
         let is_single = matches!(
             self,

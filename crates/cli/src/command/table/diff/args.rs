@@ -97,7 +97,7 @@ pub(super) enum Denied {
 }
 
 impl Denied {
-    /// Whether a change of these kinds is meant.
+    /// Returns whether a change of these kinds is meant.
     pub(super) fn covers(self, kind: Kind) -> bool {
         let name = self.to_possible_value();
         self == Denied::Any || name.is_some_and(|name| name.get_name() == kind.as_str())

@@ -20,7 +20,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Whether it is a change of that value.
+    /// Returns whether it is a change of that value.
     pub(super) fn is_about(&self, what: &str) -> bool {
         self.what == what
     }

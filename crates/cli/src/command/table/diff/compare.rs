@@ -77,7 +77,7 @@ impl Difference {
         self.denied.iter().any(|denied| denied.covers(kind))
     }
 
-    /// Whether some change may not be.
+    /// Returns whether some change may not be.
     pub(super) fn has_denied(&self) -> bool {
         let is_denied = |method: &Changed| {
             self.denied.contains(&Denied::Any)

@@ -112,7 +112,7 @@ impl Rulings {
         Ok(Self { config, linter, used: BTreeSet::new() })
     }
 
-    /// Whether nothing ignores a finding.
+    /// Returns whether nothing ignores a finding.
     fn is_left(&mut self, finding: &Finding, table: Option<&RetryTable>, file: &Path) -> bool {
         let Some(config) = &self.config else { return true };
         let ignoring = config.ignoring(finding, table, file);
@@ -165,7 +165,7 @@ fn unused_allow(message: String, close: Option<&str>) -> Finding {
     }
 }
 
-/// Whether a warning is about the same line already, but for those that only another reader refuses the file.
+/// Returns whether a warning is about the same line already, but for those that only another reader refuses the file.
 fn is_said(found: &[Finding], other: &Finding) -> bool {
     let line = |finding: &Finding| finding.origin().map(gax_table::SourceLocation::line);
     let counts = |known: &&Finding| {
@@ -175,7 +175,7 @@ fn is_said(found: &[Finding], other: &Finding) -> bool {
     found.iter().filter(counts).any(|known| line(known) == line(other))
 }
 
-/// Whether a file is meant for gRPC's own clients.
+/// Returns whether a file is meant for gRPC's own clients.
 fn is_service_config(input: &Input) -> bool {
     let text = input.text();
     let is_toml = Path::new(&input.name).extension().is_some_and(|ending| ending == "toml");

@@ -153,7 +153,7 @@ impl Ignore {
         self.name.as_deref()
     }
 
-    /// Whether a finding is about what the ignore names: the finding itself says so, or its entry has that name.
+    /// Returns whether a finding is about what the ignore names: the finding itself says so, or its entry has that name.
     fn is_about(&self, finding: &Finding, table: Option<&RetryTable>) -> bool {
         let Some(name) = &self.name else { return true };
         let is_meant = |other: &str| {

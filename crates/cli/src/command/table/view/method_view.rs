@@ -117,7 +117,7 @@ impl<'a> MethodView<'a> {
         self.policy?.hedging()
     }
 
-    /// Whether attempts follow one after the other.
+    /// Returns whether attempts follow one after the other.
     pub(crate) fn is_retried(&self) -> bool {
         self.hedging().is_none() && !self.codes().is_empty()
     }
@@ -148,7 +148,7 @@ impl<'a> MethodView<'a> {
         self.table.idempotent(self.service, self.method)
     }
 
-    /// Whether the table has more for it than an entry.
+    /// Returns whether the table has more for it than an entry.
     pub(crate) fn has_more(&self) -> bool {
         self.polling().is_some() || self.batching().is_some() || self.idempotent().is_some()
     }

@@ -137,7 +137,7 @@ fn jitter(entry: &EntryView<'_>, report: &mut Report) {
     }
 }
 
-/// Whether delays that do not grow continue until the timeout.
+/// Returns whether delays that do not grow continue until the timeout.
 fn is_constant(subject: &Subject<'_>, entry: &EntryView<'_>) -> bool {
     let (settings, delays) = (entry.policy.settings(), delays(subject, entry));
     let grows = delays.multiplier().to_bits() != 1.0_f64.to_bits() && delays.max() != Some(delays.initial());

@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// Whether one is left, which is taken.
+/// Returns whether one is left, which is taken.
 fn take(left: &AtomicUsize) -> bool {
     left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
 }
