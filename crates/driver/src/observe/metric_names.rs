@@ -92,7 +92,7 @@ impl MetricNames {
     }
 
     /// Whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
-    /// [replaced](crate::live). Each version creates new time series.
+    /// [replaced](crate::LivePolicies). Each version creates new time series.
     pub fn settings_versions(mut self, are_recorded: bool) -> Self {
         self.settings_versions = are_recorded;
         self

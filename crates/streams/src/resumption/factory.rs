@@ -21,7 +21,7 @@ pub(super) type BytesError = prost::DecodeError;
 
 /// Makes the [`StreamResumption`] of each call of a streaming RPC, and says how much of a stream may be withheld.
 ///
-/// Install it with [`CallSettings::set_resumption`](crate::CallSettings::set_resumption), for all calls of a method of a
+/// Install it with `CallSettings::set_resumption` of gax-client, for all calls of a method of a
 /// generated client, or with [`RequestExt::with_resumption`](crate::ResumptionExt::with_resumption), for one call of any client.
 ///
 /// # Defaults

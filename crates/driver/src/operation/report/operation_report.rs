@@ -248,7 +248,7 @@ impl OperationReport {
         self.ledger.messages().map_or(0, |delivered| delivered.of(attempt.number()))
     }
 
-    /// The version of the settings that the operation started with; `None` if they can't be [replaced](crate::live)
+    /// The version of the settings that the operation started with; `None` if they can't be [replaced](crate::LivePolicies)
     /// while the program runs.
     #[must_use]
     pub fn settings_version(&self) -> Option<u64> {
