@@ -8,7 +8,7 @@
 mod library;
 
 use gax_streams::resumption::{Processed, Resume, StreamResumption};
-use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy, Update};
 use library::v1::catalog_service_server::{CatalogService, CatalogServiceServer};
 use library::v1::{
     Book, CatalogChange, CatalogServiceClient, CatalogServiceSettings, CatalogServiceStubSettings,
@@ -62,8 +62,8 @@ impl SubscriptionStrategy for Changes {
     type Message = ();
 
     /// The end of a stream is not the end of the feed.
-    fn ended(&mut self) -> Ended {
-        if self.revision < LAST { Ended::Reconnect } else { Ended::End }
+    fn ended(&mut self) -> OnEnd {
+        if self.revision < LAST { OnEnd::Reconnect } else { OnEnd::End }
     }
 }
 

@@ -15,7 +15,7 @@
 //! * A command that may have been carried out is sent again only if it is safe to retry. After a reply that got
 //!   lost, a second `GET` does no harm, while a second `INCR` counts twice.
 
-use gax_driver::closure::{Retried, Retryable};
+use gax_driver::closure::{RetryOutcome, Retryable};
 use gax_driver::strategy::{Backoff, BackoffStrategy, Jitter, Limits};
 use gax_driver::{RetryError, Retryer};
 use std::error::Error;
@@ -103,7 +103,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Prints the result of an operation; for a failed one, what is logged after the last retry.
-fn show(result: Result<Retried<String>, RetryError<Failure>>) {
+fn show(result: Result<RetryOutcome<String>, RetryError<Failure>>) {
     let report = |report: &OperationReport| println!("{report}");
     match result {
         Ok(reply) => {
@@ -138,7 +138,7 @@ impl Redis {
     }
 
     /// Runs a command as an operation.
-    pub(crate) async fn call(&self, words: &[&str]) -> Result<Retried<String>, RetryError<Failure>> {
+    pub(crate) async fn call(&self, words: &[&str]) -> Result<RetryOutcome<String>, RetryError<Failure>> {
         let name = words.first().map_or_else(String::new, |&name| name.to_owned());
         Retryer::with_policy(self.policy.clone(), Safety::of(&name))
             .named(name)

@@ -54,6 +54,6 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     // The delay doesn't fit into the total timeout: the operation ends immediately with the server's error.
     let later = Reply::http(503, &[("retry-after", "60")]);
-    assert_eq!(call(vec![later]).await?, (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
+    assert_eq!(call(vec![later]).await?, (vec![0], Some(StopReason::ServerDelayExceedsTotalTimeout)));
     Ok(())
 }

@@ -11,7 +11,7 @@ use tonic_gax::{CallOptions, Code, RetryBudget};
 const FILE: &str = r#"{
     "address": "http://localhost:50051",
     "budget": { "max_tokens": 10, "token_ratio": 0.1 },
-    "nightly_export": { "no_timeout": true, "max_attempts": 10 },
+    "nightly_export": { "without_timeout": true, "max_attempts": 10 },
     "retries": {
         "GetBook": {
             "total_timeout": "30s",
@@ -45,7 +45,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // One budget for the clients of the server, and the options of single calls.
     assert_eq!(serde_json::to_string(&config.budget)?, r#"{"max_tokens":10.0,"token_ratio":0.1}"#);
-    assert_eq!(config.nightly_export, CallOptions::new().no_timeout().max_attempts(10));
+    assert_eq!(config.nightly_export, CallOptions::new().without_timeout().max_attempts(10));
 
     // Invalid settings are rejected with the reason.
     let error = serde_json::from_str::<CallSettings>(r#"{"total_timeout": "30"}"#).err();

@@ -76,7 +76,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
 ";
 
 /// The most bytes of an upload.
-const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The flags of the command line.
 pub(crate) struct Options {
@@ -176,8 +176,8 @@ fn upload(host: &str, line: &Value, object: &Value) -> Result<Task, AnyError> {
     };
     let (bucket, name) = (required(object, "bucket")?, required(object, "name")?);
     let (bytes, seed) = (number("bytes")?, number("seed")? % 251);
-    if bytes > MOST_BYTES {
-        return Err(format!("bytes is {bytes}; the most is {MOST_BYTES}, since they are in memory").into());
+    if bytes > MAX_BYTES {
+        return Err(format!("bytes is {bytes}; the most is {MAX_BYTES}, since they are in memory").into());
     }
     let content: Vec<u8> =
         (0..bytes).map(|place| u8::try_from((place % 251 * 31 + seed) % 251)).collect::<Result<_, _>>()?;

@@ -9,7 +9,7 @@
 
 mod library;
 
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use library::Library;
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
@@ -19,7 +19,7 @@ use tonic::Code;
 use tonic_gax::{OperationError, RetrySettings, StopReason};
 
 /// The function under test: it takes a client over any transport.
-async fn title<T: Transport>(client: &LibraryServiceClient<T>) -> Result<String, tonic::Status> {
+async fn title<T: GrpcTransport>(client: &LibraryServiceClient<T>) -> Result<String, tonic::Status> {
     let book = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
     Ok(book.into_inner().title)
 }

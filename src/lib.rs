@@ -49,7 +49,7 @@ pub use gax_retry::{
     RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
 };
 pub use grpc::take_over;
-pub use grpc::transport::Transport;
+pub use grpc::transport::GrpcTransport;
 pub use grpc::{deadline::DeadlineLayer, layer::RetryLayer, service::RetryService, status::CodeExt};
 pub use request_ext::RequestExt;
 
@@ -72,7 +72,7 @@ pub mod deadline {
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
-pub mod __house {
+pub mod __private {
     pub use crate::grpc::call::Call;
     pub use crate::grpc::methods::{MethodConfig, MethodMatch, SharedState};
     pub use crate::grpc::protocol::{AttemptParts, Failing, GrpcProtocol, end_status, time_is_up};

@@ -206,7 +206,7 @@ fn requests_are_batched_as_the_descriptor_says() {
     assert!(!content(&without, "mixed.v1.rs").contains("gax_batching"));
     let library = module(content(&with, "mixed.v1.rs"), "library_gax");
     for part in [
-        "impl<T:::gax_client::Transport>LibraryClient<T>whereT::Future:'static,",
+        "impl<T:::gax_client::GrpcTransport>LibraryClient<T>whereT::Future:'static,",
         "pubfnpublish_batching(&self)->::gax_batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status,>",
         "merged.messages.append(&mutrequest.messages)",
         "(request.topic.clone(),request.r#type.clone(),request.labels.clone(),)",

@@ -19,7 +19,7 @@ use crate::grpc::take_over::{BoxCall, BoxService, CallView, Taken, TakenBy, Take
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
 use crate::note;
-use gax_driver::__house::{earlier, time_left};
+use gax_driver::__private::{earlier, time_left};
 use gax_driver::CallOptions;
 use gax_driver::protocol::{Driver, Output};
 use gax_retry::MethodKind;

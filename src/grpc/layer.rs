@@ -4,7 +4,7 @@ use crate::grpc::methods::{MethodOptions, Methods};
 use crate::grpc::service::RetryService;
 use crate::grpc::take_over::TakeOver;
 use crate::headers::MethodHeaders;
-use gax_driver::__house::{CurrentPolicies, Replaceable};
+use gax_driver::__private::{CurrentPolicies, Replaceable};
 use gax_driver::{LivePolicies, OperationOptions, RetryBudgets};
 use gax_retry::{Hedging, MethodFacts, MethodPolicies};
 use gax_wire::CloneService;
@@ -45,7 +45,7 @@ use tower_layer::Layer;
 /// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`](crate::Compatibility::Grpc), else false |
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
-/// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
+/// | [`map_timeout_cancellations`](Self::map_timeout_cancellations) | true |
 /// | [`hedging`](Self::hedging) | as the settings say |
 /// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava) |
 /// | [`headers`](Self::headers) | none |
@@ -223,8 +223,8 @@ impl RetryLayer {
 
     /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
     /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
-    pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
-        self.options.limits.server_timeouts_are_ours = ours;
+    pub fn map_timeout_cancellations(mut self, ours: bool) -> Self {
+        self.options.limits.map_timeout_cancellations = ours;
         self.changed()
     }
 

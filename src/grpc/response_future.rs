@@ -2,7 +2,7 @@
 
 use crate::grpc::call::Call;
 use crate::grpc::response::ResponseBody;
-use crate::grpc::transport::{LazyService, Transport};
+use crate::grpc::transport::{GrpcTransport, LazyService};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
@@ -13,19 +13,19 @@ use tonic::Status;
 pin_project! {
     /// The future of [`RetryService`](crate::RetryService).
     #[must_use = "futures do nothing unless polled"]
-    pub struct ResponseFuture<S: Transport> {
+    pub struct ResponseFuture<S: GrpcTransport> {
         #[pin]
         pub(super) call: Call<LazyService<S>>,
     }
 }
 
-impl<S: Transport> fmt::Debug for ResponseFuture<S> {
+impl<S: GrpcTransport> fmt::Debug for ResponseFuture<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseFuture").finish_non_exhaustive()
     }
 }
 
-impl<S: Transport> Future for ResponseFuture<S> {
+impl<S: GrpcTransport> Future for ResponseFuture<S> {
     type Output = Result<http::Response<ResponseBody>, Status>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

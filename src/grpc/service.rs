@@ -4,10 +4,10 @@ use crate::grpc::call::Call;
 use crate::grpc::methods::{MethodMatch, Methods};
 use crate::grpc::response::ResponseBody;
 use crate::grpc::response_future::ResponseFuture;
-use crate::grpc::transport::{LazyService, SharedParts, Transport};
-use gax_driver::__house::Replaceable;
+use crate::grpc::transport::{GrpcTransport, LazyService, SharedParts};
+use gax_driver::__private::Replaceable;
 use gax_driver::CallOptions;
-use gax_wire::__house::SharedService;
+use gax_wire::__private::SharedService;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -43,7 +43,7 @@ impl<S: Clone> RetryService<S> {
     }
 }
 
-impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
+impl<S: GrpcTransport> Service<http::Request<Body>> for RetryService<S> {
     type Response = http::Response<ResponseBody>;
     type Error = Status;
     type Future = ResponseFuture<S>;

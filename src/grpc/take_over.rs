@@ -3,7 +3,7 @@
 use crate::grpc::ResponseBody;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::CapturedRequest;
-use crate::grpc::transport::Transport;
+use crate::grpc::transport::GrpcTransport;
 use bytes::Bytes;
 use gax_retry::MethodKind;
 use std::any::Any;
@@ -104,7 +104,7 @@ type BoxResponse = Pin<Box<dyn Future<Output = Result<http::Response<Body>, StdE
 pub struct BoxService(Box<dyn Erased>);
 
 impl BoxService {
-    pub fn new<S: Transport>(service: S) -> Self {
+    pub fn new<S: GrpcTransport>(service: S) -> Self {
         Self(Box::new(service))
     }
 }
@@ -115,7 +115,7 @@ trait Erased: Send {
     fn clone_box(&self) -> Box<dyn Erased>;
 }
 
-impl<S: Transport> Erased for S {
+impl<S: GrpcTransport> Erased for S {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StdError>> {
         tonic::client::GrpcService::poll_ready(self, cx).map_err(Into::into)
     }

@@ -8,7 +8,7 @@ use crate::generated::google::cloud::asset::v1::{
 };
 use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
 use gax_client::CallSettings;
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_driver::observe::OperationObserver;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder};
 use gax_table::RetryTable;
@@ -34,7 +34,7 @@ impl Stack {
     pub const ALL: [Self; 3] = [Self::Generated, Self::Layer, Self::LayerWithDescriptors];
 
     /// The caller of `ListAssets`.
-    pub fn caller<T: Transport + Sync>(self, channel: T, setup: &Setup) -> Caller<T> {
+    pub fn caller<T: GrpcTransport + Sync>(self, channel: T, setup: &Setup) -> Caller<T> {
         match self {
             Stack::Generated => Caller::Generated(AssetServiceClient::with_settings(channel, setup.client())),
             Stack::Layer => Caller::TonicClient(TonicClient::new(setup.layer().layer(channel))),
@@ -49,7 +49,7 @@ impl Stack {
     /// # Errors
     ///
     /// The error that the operation ends with.
-    pub async fn list<T: Transport + Sync>(
+    pub async fn list<T: GrpcTransport + Sync>(
         self,
         channel: T,
         setup: &Setup,
@@ -113,7 +113,7 @@ pub struct Setup {
     /// Where jitter comes from.
     pub seed: Option<u64>,
     /// Whether a tonic server's timeout counts as the attempt's.
-    pub server_timeouts_are_ours: bool,
+    pub map_timeout_cancellations: bool,
     /// Whether every response has its report.
     pub reports: bool,
     /// How calls are hedged.
@@ -132,7 +132,7 @@ pub struct Setup {
 macro_rules! with_options {
     ($setup:expr, $settings:expr) => {{
         let mut settings = $settings
-            .with_server_timeouts_are_ours($setup.server_timeouts_are_ours)
+            .with_map_timeout_cancellations($setup.map_timeout_cancellations)
             .with_options($setup.options());
         if let Some(bytes) = $setup.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
@@ -159,7 +159,7 @@ impl Setup {
             max_total_replay_bytes: None,
             replay_streams: None,
             seed: None,
-            server_timeouts_are_ours: true,
+            map_timeout_cancellations: true,
             reports: false,
             hedging: None,
             budget: None,
@@ -226,7 +226,7 @@ impl Setup {
     /// Leaves a tonic server's timeout as the server sent it.
     #[must_use]
     pub fn with_server_timeouts_as_sent(self) -> Self {
-        Self { server_timeouts_are_ours: false, ..self }
+        Self { map_timeout_cancellations: false, ..self }
     }
 
     /// Hedges the calls.
@@ -315,7 +315,7 @@ impl Setup {
         }
         let mut layer = RetryLayer::new(table.build().unwrap())
             .options(self.options())
-            .server_timeouts_are_ours(self.server_timeouts_are_ours);
+            .map_timeout_cancellations(self.map_timeout_cancellations);
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }
@@ -344,7 +344,7 @@ pub enum Caller<T> {
     TonicClient(TonicClient<RetryService<T>>),
 }
 
-impl<T: Transport + Sync> Caller<T> {
+impl<T: GrpcTransport + Sync> Caller<T> {
     /// The call.
     ///
     /// # Errors

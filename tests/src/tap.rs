@@ -1,7 +1,7 @@
 //! A place between an operation and its channel where a test can look at what is sent.
 
 use bytes::Bytes;
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use http::HeaderMap;
 use http_body_util::{BodyExt as _, Full};
 use std::future::Future;
@@ -48,7 +48,7 @@ impl<S> Tap<S> {
     }
 }
 
-impl<S: Transport> Service<http::Request<Body>> for Tap<S> {
+impl<S: GrpcTransport> Service<http::Request<Body>> for Tap<S> {
     type Response = http::Response<Body>;
     type Error = StdError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, StdError>> + Send>>;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The most rows of a table; the rest is counted.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 
 /// Where a method's policy is from: the names of its definitions and the place in the table.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +113,7 @@ fn table(plan: &AttemptPlan) -> Vec<String> {
         "| --- | --- | --- | --- | --- |".to_owned(),
     ];
     let attempts = plan.attempts();
-    for attempt in attempts.iter().take(MOST_ROWS) {
+    for attempt in attempts.iter().take(MAX_ROWS) {
         let timeout =
             attempt.rpc_timeout().map_or_else(|| "none".to_owned(), |timeout| Human(timeout).to_string());
         lines.push(row(
@@ -124,7 +124,7 @@ fn table(plan: &AttemptPlan) -> Vec<String> {
             &Human(attempt.end()).to_string(),
         ));
     }
-    if let Some(more) = attempts.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+    if let Some(more) = attempts.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
         let and = if plan.is_truncated() { "at least" } else { "and" };
         lines.push(format!("| {and} {more} more | | | | {} |", Human(plan.end())));
     }

@@ -9,7 +9,7 @@ pub(super) fn batchings(runtime: &TokenStream, client: &Ident, rpcs: &[Rpc<'_>])
     let functions: Vec<_> = rpcs.iter().filter_map(batching).collect();
     (!functions.is_empty()).then(|| {
         quote! {
-            impl<T: #runtime::Transport> #client<T>
+            impl<T: #runtime::GrpcTransport> #client<T>
             where
                 T::Future: 'static,
             {

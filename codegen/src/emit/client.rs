@@ -38,7 +38,7 @@ pub(super) fn client(
 
         #connect
 
-        impl<T: #runtime::Transport> #client<T> {
+        impl<T: #runtime::GrpcTransport> #client<T> {
             /// A client over a channel, with what the retry table says.
             #[must_use]
             pub fn new(channel: T) -> Self {
@@ -60,7 +60,7 @@ pub(super) fn client(
             ) -> #client<::tonic::service::interceptor::InterceptedService<T, F>>
             where
                 F: ::tonic::service::Interceptor,
-                ::tonic::service::interceptor::InterceptedService<T, F>: #runtime::Transport,
+                ::tonic::service::interceptor::InterceptedService<T, F>: #runtime::GrpcTransport,
             {
                 #client::new(::tonic::service::interceptor::InterceptedService::new(channel, interceptor))
             }

@@ -19,7 +19,7 @@ pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedServi
         static REST: ::gax_rest::__private::RestService =
             ::gax_rest::__private::RestService::new(#host, include!(#descriptors));
 
-        impl<S: ::gax_rest::HttpService> #client<::gax_rest::RestTransport<S>> {
+        impl<S: ::gax_rest::RestHttpService> #client<::gax_rest::RestTransport<S>> {
             /// A client over HTTP and JSON, by the protos' `google.api.http` rules: the same calls, with the same settings. RPCs
             /// that are no reads to HTTP are hedged only if the hedging is for RPCs that are not idempotent too.
             #[must_use]

@@ -23,7 +23,7 @@ pub(crate) struct Outcome<M, E> {
 /// How a batch is sent: by a closure or an RPC, which gets its elements. Each batch is one operation.
 ///
 /// How its reply is split among the elements makes a [`Batching`] of it: [`replies_in_order`](Self::replies_in_order),
-/// [`split_entries`](Self::split_entries), [`split`](Self::split) or [`no_replies`](Self::no_replies).
+/// [`split_entries`](Self::split_entries), [`split`](Self::split) or [`without_replies`](Self::without_replies).
 pub struct BatchCall<T, M, E> {
     send: SendElements<T, M, E>,
 }
@@ -128,7 +128,7 @@ where
     }
 
     /// Elements have no replies: whatever the batch's reply is, each gets `()`.
-    pub fn no_replies(self) -> Batching<T, (), E> {
+    pub fn without_replies(self) -> Batching<T, (), E> {
         self.split(|_, sizes| sizes.iter().map(|_| Ok(())).collect())
     }
 }

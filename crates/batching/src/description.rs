@@ -2,7 +2,7 @@
 
 use crate::element::{ElementFailure, ElementReader};
 use crate::outcome::{Ended, SendBatch, one_each};
-use gax_driver::__house::Observers;
+use gax_driver::__private::Observers;
 use gax_driver::observe::OperationObserver;
 use gax_retry::BatchingSettings;
 use gax_retry::batching::{BatchingRules, ElementSize};

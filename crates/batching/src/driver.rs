@@ -4,7 +4,7 @@ use crate::outcome::{BoxFuture, Ended, SendBatch};
 use crate::shared::Shared;
 use crate::state::{BegunBatch, Phase, Turn};
 use futures_util::stream::{FuturesUnordered, Stream};
-use gax_driver::__house::{PanicGuard, Timer};
+use gax_driver::__private::{PanicGuard, Timer};
 use gax_driver::observe::BatchInfo;
 use gax_retry::batching::BatchId;
 use std::fmt;

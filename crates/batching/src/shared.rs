@@ -5,7 +5,7 @@ use crate::error::AddResult;
 use crate::outcome::Ended;
 use crate::state::{Deferred, Entered, Phase, State, Turn};
 use crate::totals::BatcherTotals;
-use gax_driver::__house::{Clock, Observers};
+use gax_driver::__private::{Clock, Observers};
 use gax_retry::batching::{BatchId, ElementSize, Ticket};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};

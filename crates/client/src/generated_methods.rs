@@ -15,7 +15,7 @@ macro_rules! __long_running {
             fn $resume:ident() {}
         )*
     }) => {
-        impl<T: $crate::Transport> $client<T> {
+        impl<T: $crate::GrpcTransport> $client<T> {
             $(
                 $(#[$start_attribute])*
                 pub fn $start(

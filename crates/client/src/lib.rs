@@ -14,7 +14,7 @@ pub use gax_retry::{
 };
 pub use gax_wire::CloneService;
 pub use settings::{CallSettings, ClientSettings, MethodInfo, OperationCallSettings};
-pub use tonic_gax::Transport;
+pub use tonic_gax::GrpcTransport;
 
 /// Long-running operations, of generated clients and over any other: polling until they are done.
 ///

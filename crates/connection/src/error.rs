@@ -1,7 +1,7 @@
 //! Errors of connections.
 
 use gax_driver::observe::Peer;
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;

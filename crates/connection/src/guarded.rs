@@ -1,6 +1,6 @@
 //! Futures of the program's own code, whose panics end here.
 
-use gax_driver::__house::PanicGuard;
+use gax_driver::__private::PanicGuard;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;

@@ -1,6 +1,6 @@
 //! Waiting for one of two things.
 
-use gax_driver::__house::Timer;
+use gax_driver::__private::Timer;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;

@@ -147,7 +147,7 @@ pub mod strategy {
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
-pub mod __house {
+pub mod __private {
     pub use crate::closure::AboveOwnLimit;
     #[cfg(feature = "credentials")]
     pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};

@@ -6,7 +6,7 @@ use crate::operation::{Begin, Operation};
 use crate::protocol::Call;
 use crate::request::RequestBuffer;
 use crate::streams::{Receiver, RetryRecvStream, RetrySendStream, Sender, halves};
-use gax_driver::__house::{BufferLimits, ReplayMemory};
+use gax_driver::__private::{BufferLimits, ReplayMemory};
 use gax_driver::protocol::{Driver, MethodConfigs};
 use gax_driver::{CallOptions, LivePolicies, OperationOptions, RetryBudgets};
 use gax_retry::{Hedging, MethodFacts, MethodKind, MethodPolicies};
@@ -47,7 +47,7 @@ use std::sync::{Arc, OnceLock};
 /// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc), else false |
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
-/// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
+/// | [`map_timeout_cancellations`](Self::map_timeout_cancellations) | true |
 /// | [`hedging`](Self::hedging) | as the settings say |
 /// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](gax_retry::Compatibility::GaxJava) |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
@@ -189,8 +189,8 @@ impl RetryInterceptor {
 
     /// Whether a response `CANCELLED` "Timeout expired" is treated as `DEADLINE_EXCEEDED` when the attempt's time has passed. A tonic
     /// server sends it when the `grpc-timeout` of a request has passed.
-    pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
-        self.limits.server_timeouts_are_ours = ours;
+    pub fn map_timeout_cancellations(mut self, ours: bool) -> Self {
+        self.limits.map_timeout_cancellations = ours;
         self
     }
 

@@ -6,7 +6,7 @@ use crate::metadata;
 use crate::note;
 use crate::request::RequestBuffer;
 use bytes::Bytes;
-use gax_driver::__house::BufferLimits;
+use gax_driver::__private::BufferLimits;
 use gax_driver::Note;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{
@@ -133,7 +133,7 @@ impl<I> Call<I> {
         };
         // A tonic server ends a call like this when its `grpc-timeout` has passed.
         let is_timeout = code == Code::Cancelled && message == "Timeout expired";
-        if is_timeout && self.limits.server_timeouts_are_ours && time_is_up(context) {
+        if is_timeout && self.limits.map_timeout_cancellations && time_is_up(context) {
             context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
             return self.timed_out(Some(attempt), context);
         }

@@ -15,7 +15,7 @@ use tonic_gax::{CallOptions, Code, Note, OperationOptions, OperationReport, Retr
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::Line;
-use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, delays, ms, report_of, row, rows};
+use tonic_gax_tests::{BodyPart, Reply, Script, Setup, VirtualServer, delays, ms, report_of, row, rows};
 
 const DOWN: Code = Code::Unavailable;
 const CHAT: &str = "/test.talk.v1.Talk/Chat";
@@ -73,7 +73,7 @@ async fn reports_and_statuses_are_the_layer_s() {
     let hang = || (Duration::ZERO, Reply::Hang);
     let at_once = |reply: Reply| (Duration::ZERO, reply);
     let late = |reply: Reply| (ms(40), reply);
-    let headers_then = Reply::play([Beat::status(&tonic::Status::unavailable("late"))]);
+    let headers_then = Reply::play([BodyPart::status(&tonic::Status::unavailable("late"))]);
     for (name, steps) in [
         ("refused twice", vec![at_once(down()), late(down())]),
         ("hangs", vec![hang(), at_once(down())]),
@@ -213,7 +213,7 @@ async fn methods_without_settings_pass_through() {
 #[tokio::test(start_paused = true)]
 async fn streams_of_responses_are_retried_until_their_first_message() {
     let lines = [Line { text: "a".to_owned(), count: 1 }, Line { text: "b".to_owned(), count: 2 }];
-    let wait = [Beat::Wait(ms(10)), Beat::status(&tonic::Status::unavailable("broke off"))];
+    let wait = [BodyPart::Wait(ms(10)), BodyPart::status(&tonic::Status::unavailable("broke off"))];
     let breaks = Reply::messages_then(&lines, wait);
     for (replies, delivered, sent, reason) in
         [(vec![down()], 3, 2, None), (vec![down(), breaks], 2, 2, Some(StopReason::Committed))]
@@ -315,8 +315,8 @@ impl SendMessage for Unwritable {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_or_written_ends_the_call() {
     let server = VirtualServer::start(Script::at_once([Reply::play([
-        Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 1, 0xff])),
-        Beat::trailers(&[("grpc-status", "0")]),
+        BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 1, 0xff])),
+        BodyPart::trailers(&[("grpc-status", "0")]),
     ])]));
     let (reply, report) = list(&server, interceptor(&setup()), CallOptions::new()).await;
     let (status, report) = (reply.unwrap_err(), report.unwrap());

@@ -12,7 +12,7 @@ use grpc::{StatusCodeError, StatusError};
 use std::iter::repeat_n;
 use tonic_gax::{CallOptions, Code, Hedging, OperationOptions, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::generated::test::talk::v1::Line;
-use tonic_gax_tests::{Beat, Reply, Script, VirtualServer, delays, ms};
+use tonic_gax_tests::{BodyPart, Reply, Script, VirtualServer, delays, ms};
 
 const ASK: &str = "/test.talk.v1.Talk/Ask";
 const GUESS: &str = "/test.talk.v1.Talk/Guess";
@@ -47,8 +47,8 @@ async fn outcome(
 #[tokio::test(start_paused = true)]
 async fn the_response_of_a_unary_method_is_held_until_its_trailers_have_come() {
     let settings = delays(100, 2.0).total_timeout(ms(5000)).build().unwrap();
-    let down = Beat::status(&tonic::Status::unavailable("down"));
-    let reply = || Reply::messages_then(&[Line::default()], [Beat::Wait(ms(20)), down.clone()]);
+    let down = BodyPart::status(&tonic::Status::unavailable("down"));
+    let reply = || Reply::messages_then(&[Line::default()], [BodyPart::Wait(ms(20)), down.clone()]);
     let server = VirtualServer::start(Script::at_once([reply()]));
     let (lines, code, report) = outcome(&server, described(table(settings.clone())), ASK).await;
     assert_eq!((lines, code, report.attempt_count()), (1, None, 2));
@@ -63,7 +63,7 @@ async fn the_response_of_a_unary_method_is_held_until_its_trailers_have_come() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_responses_has_no_rpc_timeout() {
     let settings = || delays(100, 2.0).initial_rpc_timeout(ms(50)).total_timeout(ms(5000)).build().unwrap();
-    let slow = || Reply::play([Beat::Wait(ms(200)), Beat::status(&tonic::Status::not_found("no"))]);
+    let slow = || Reply::play([BodyPart::Wait(ms(200)), BodyPart::status(&tonic::Status::not_found("no"))]);
     for (retries, code, timeout) in [
         (described(table(settings())), StatusCodeError::NotFound, 5000),
         (retries(table(settings())), StatusCodeError::DeadlineExceeded, 50),

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::time::Duration;
 use tonic_gax::{CallOptions, Hedging, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
-use tonic_gax_tests::{Beat, Reply, Script, VirtualServer};
+use tonic_gax_tests::{BodyPart, Reply, Script, VirtualServer};
 
 struct GrpcCrate;
 
@@ -22,8 +22,8 @@ impl TestedTransport for GrpcCrate {
             TestedAttempt::Fails(after, code) => (after, Reply::code(tonic::Code::from(code as i32))),
             TestedAttempt::IsRefused(after) => (after, Reply::code(tonic::Code::Unauthenticated)),
             TestedAttempt::BreaksOff(after) => {
-                let down = Beat::status(&tonic::Status::unavailable("down"));
-                let then = [Beat::Wait(after), down];
+                let down = BodyPart::status(&tonic::Status::unavailable("down"));
+                let then = [BodyPart::Wait(after), down];
                 (Duration::ZERO, Reply::messages_then(&[ListAssetsResponse::default()], then))
             }
             _ => (Duration::ZERO, Reply::Hang),

@@ -26,7 +26,7 @@ use tonic_gax::{
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::Line;
-use tonic_gax_tests::{Beat, Log, Reply, Script, SocketServer, ms};
+use tonic_gax_tests::{BodyPart, Log, Reply, Script, SocketServer, ms};
 
 #[path = "../examples/attempts.rs"]
 #[expect(dead_code, reason = "its own main is not called")]
@@ -226,7 +226,7 @@ async fn the_crate_does_not_reset_a_call_that_waits_for_headers() {
     let (sender, mut arrivals) = unbounded_channel();
     let log = Log::notifying(move |arrival| drop(sender.send(arrival)));
     let script =
-        Script::of([(ms(0), Reply::Hang), (ms(0), Reply::messages_then(&[line("a")], [Beat::Hang]))]);
+        Script::of([(ms(0), Reply::Hang), (ms(0), Reply::messages_then(&[line("a")], [BodyPart::Hang]))]);
     let server = SocketServer::scripted(SocketServer::ANY_PORT, script, log.clone());
     let channel = channel(server.address());
     for _ in 0..2 {

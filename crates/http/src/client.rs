@@ -2,7 +2,7 @@
 #![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
 use crate::shared_state::SharedState;
-use gax_wire::__house::SharedService;
+use gax_wire::__private::SharedService;
 use std::sync::Arc;
 
 /// The client below the layer, and what the layer knows.

@@ -1,6 +1,6 @@
 //! The HTTP services that the layer can send requests over.
 
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::Body;
 use tower_service::Service;
 

@@ -46,7 +46,7 @@ pub use gax_retry::{
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
-pub mod __house {
+pub mod __private {
     pub use crate::client::LayeredClient;
     pub use crate::config::HttpConfig;
     pub use crate::failure::{Broken, Part, classify, without_url};

@@ -18,7 +18,7 @@ use std::time::Duration;
 ///
 /// With the feature `serde` they are read from a program's own configuration, as [`CallOptions`](crate::CallOptions) are.
 /// The names are those of the setters: `max_replay_bytes` or `without_replay_limit = true`, `max_response_buffer`,
-/// `body_idle_timeout = "30s"` or `no_body_idle_timeout = true`. Unknown names, both names of a limit at once and a
+/// `body_idle_timeout = "30s"` or `without_body_idle_timeout = true`. Unknown names, both names of a limit at once and a
 /// timeout of zero are errors.
 ///
 /// # Examples
@@ -76,7 +76,7 @@ impl HttpCallOptions {
     }
 
     /// No such bound, whatever the layer says.
-    pub fn no_body_idle_timeout(mut self) -> Self {
+    pub fn without_body_idle_timeout(mut self) -> Self {
         self.body_idle_timeout = Override::Disabled;
         self
     }

@@ -1,6 +1,6 @@
 //! The part of a report that only HTTP requests have.
 
-use gax_driver::__house::FirstAndLast;
+use gax_driver::__private::FirstAndLast;
 use gax_retry::http::{Classification, HttpFailure, IdempotencyStrategy};
 use gax_text::Escaped;
 use std::fmt;

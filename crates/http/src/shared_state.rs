@@ -4,7 +4,7 @@
 use crate::config::HttpConfig;
 use crate::failure::Connections;
 use crate::options::HttpCallOptions;
-use gax_driver::__house::{Observers, Replaceable, is_nested_retry};
+use gax_driver::__private::{Observers, Replaceable, is_nested_retry};
 use gax_driver::protocol::Start;
 use gax_driver::{CallOptions, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, Preset};

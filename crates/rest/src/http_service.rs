@@ -1,6 +1,6 @@
 //! The HTTP services that requests are sent over.
 
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::Body as HttpBody;
 use tonic::body::Body;
 
@@ -11,11 +11,11 @@ use tonic::body::Body;
 /// request that is redirected is another request.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't send the requests of a REST client",
-    label = "not an `HttpService`",
+    label = "not an `RestHttpService`",
     note = "an HTTP service is a `tower::Service<http::Request<tonic::body::Body>>` that is `Clone`, `Send` and `'static`, \
             whose future and response body are `Send`, and whose errors turn into a boxed error"
 )]
-pub trait HttpService:
+pub trait RestHttpService:
     gax_http::HttpService<
         Body,
         Future: Send,
@@ -26,7 +26,7 @@ pub trait HttpService:
 }
 
 #[diagnostic::do_not_recommend]
-impl<S> HttpService for S where
+impl<S> RestHttpService for S where
     S: gax_http::HttpService<
             Body,
             Future: Send,

@@ -16,7 +16,7 @@ mod transport;
 
 pub use error::RestError;
 pub use http_rule::HttpRule;
-pub use http_service::HttpService;
+pub use http_service::RestHttpService;
 pub use options::RestOptions;
 pub use response::RestBody;
 pub use transport::RestTransport;

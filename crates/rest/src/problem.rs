@@ -1,10 +1,10 @@
 //! The statuses of attempts that failed before a server's status was there.
 
 use gax_driver::credentials::CredentialsError;
-use gax_http::__house::{Part, classify};
+use gax_http::__private::{Part, classify};
 use gax_retry::Code;
 use gax_retry::http::TransportFailure;
-use gax_wire::__house::{BoxError, ClassifiedError, Finality, LayerError, Reach, chain, explain};
+use gax_wire::__private::{BoxError, ClassifiedError, Finality, LayerError, Reach, chain, explain};
 use std::sync::Arc;
 use tonic::Status;
 use tonic_gax::CodeExt as _;

@@ -2,13 +2,13 @@
 
 use crate::error::RestError;
 use crate::headers::{grpc_headers, http_headers};
-use crate::http_service::HttpService;
+use crate::http_service::RestHttpService;
 use crate::methods::{Methods, RestMethod};
 use crate::options::RestOptions;
 use crate::problem::{broken, refused};
 use crate::request::{HttpParts, Unfit, read_message};
 use crate::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
-use gax_http::__house::Part;
+use gax_http::__private::Part;
 use gax_retry::Code;
 use http::header::CONTENT_TYPE;
 use http::{Method, Uri};
@@ -98,7 +98,7 @@ impl<S> RestTransport<S> {
     }
 }
 
-impl<S: HttpService> Service<http::Request<Body>> for RestTransport<S> {
+impl<S: RestHttpService> Service<http::Request<Body>> for RestTransport<S> {
     type Response = http::Response<RestBody>;
     type Error = Status;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Status>> + Send>>;
@@ -118,7 +118,7 @@ impl<S: HttpService> Service<http::Request<Body>> for RestTransport<S> {
 }
 
 impl Shared {
-    async fn run<S: HttpService>(
+    async fn run<S: RestHttpService>(
         &self,
         mut http: S,
         request: http::Request<Body>,
@@ -216,7 +216,7 @@ impl Shared {
     }
 
     /// The gRPC response that an HTTP response is.
-    async fn response<S: HttpService>(
+    async fn response<S: RestHttpService>(
         &self,
         methods: &Methods,
         response: http::Response<S::ResponseBody>,

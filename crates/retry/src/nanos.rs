@@ -18,19 +18,19 @@ pub(crate) fn limited(duration: Duration) -> u64 {
 }
 
 /// The longest timeout: 584 years, in whole seconds.
-const LONGEST_TIMEOUT: u64 = u64::MAX / 1_000_000_000 * 1_000_000_000;
+const MAX_TIMEOUT: u64 = u64::MAX / 1_000_000_000 * 1_000_000_000;
 
 /// A timeout; one that is not set is forever. What is longer than 584 years is treated as that long: a whole number of
 /// milliseconds stays one.
 #[inline]
 pub(crate) fn timeout_or_forever(timeout: Option<Duration>) -> u64 {
-    timeout.map_or(FOREVER, |timeout| nanos(timeout).min(LONGEST_TIMEOUT))
+    timeout.map_or(FOREVER, |timeout| nanos(timeout).min(MAX_TIMEOUT))
 }
 
 /// A timeout that is counted in nanoseconds already.
 #[inline]
 pub(crate) fn timeout(nanos: u64) -> u64 {
-    if nanos == FOREVER { FOREVER } else { nanos.min(LONGEST_TIMEOUT) }
+    if nanos == FOREVER { FOREVER } else { nanos.min(MAX_TIMEOUT) }
 }
 
 /// A limit in nanoseconds; one that is not set is forever.

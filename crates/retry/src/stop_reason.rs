@@ -29,7 +29,7 @@ pub enum StopReason {
     /// The server said not to retry.
     Pushback,
     /// The server asks for a wait that the operation has no time for.
-    ServerDelayExceedsBudget,
+    ServerDelayExceedsTotalTimeout,
     /// The operation serves a request that is a retry itself, and its policy leaves retries to the sender.
     NestedRetry,
     /// The channel under the client is closed for good.
@@ -51,7 +51,7 @@ gax_text::names! {
         Committed = "COMMITTED",
         Throttled = "THROTTLED",
         Pushback = "PUSHBACK",
-        ServerDelayExceedsBudget = "SERVER_DELAY_EXCEEDS_BUDGET",
+        ServerDelayExceedsTotalTimeout = "SERVER_DELAY_EXCEEDS_BUDGET",
         NestedRetry = "NESTED_RETRY",
         ChannelClosed = "CHANNEL_CLOSED",
         InvalidOptions = "INVALID_OPTIONS",
@@ -72,7 +72,7 @@ impl StopReason {
             | StopReason::NoLimits
             | StopReason::Throttled
             | StopReason::Pushback
-            | StopReason::ServerDelayExceedsBudget
+            | StopReason::ServerDelayExceedsTotalTimeout
             | StopReason::NestedRetry => true,
             StopReason::NonRetryable
             | StopReason::NotReplayable

@@ -13,7 +13,7 @@ pub use resumption::Resumption;
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
-pub mod __house {
+pub mod __private {
     pub use crate::codec::{Canned, RawCodec, now};
     pub use crate::resumed::{
         GrpcConnections, Measured, MeasuringCodec, MessageSource, SharedSource, StreamCall, StreamCodec,

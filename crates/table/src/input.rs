@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// The longest file that is read, in bytes: the largest known retry table has 115 kB.
-pub(crate) const LONGEST_FILE: usize = 16 << 20;
+pub(crate) const MAX_FILE: usize = 16 << 20;
 
 /// A regular file's content, if it is not longer than 16 MiB.
 ///
@@ -37,8 +37,8 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 /// It can't be read, or is longer.
 pub fn read_stream(stream: impl Read) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    stream.take(LONGEST_FILE as u64 + 1).read_to_end(&mut content)?;
-    if content.len() > LONGEST_FILE { Err(too_long()) } else { Ok(content) }
+    stream.take(MAX_FILE as u64 + 1).read_to_end(&mut content)?;
+    if content.len() > MAX_FILE { Err(too_long()) } else { Ok(content) }
 }
 
 /// A regular file's content, up to the length that a table may have.
@@ -54,7 +54,7 @@ fn check(metadata: &Metadata) -> io::Result<()> {
     if !metadata.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    if metadata.len() > LONGEST_FILE as u64 { Err(too_long()) } else { Ok(()) }
+    if metadata.len() > MAX_FILE as u64 { Err(too_long()) } else { Ok(()) }
 }
 
 fn too_long() -> io::Error {

@@ -1,6 +1,6 @@
 //! Attempts compared with what was expected of them.
 
-use gax_driver::closure::Retried;
+use gax_driver::closure::RetryOutcome;
 use gax_driver::{OperationError, OperationReport, RetryError};
 use gax_retry::{Attempt, Code};
 use std::fmt::{self, Write as _};
@@ -164,7 +164,7 @@ impl<E> Reported for RetryError<E> {
     }
 }
 
-impl<T> Reported for Retried<T> {
+impl<T> Reported for RetryOutcome<T> {
     fn operation_report(&self) -> Option<OperationReport> {
         Some(self.report().clone())
     }

@@ -20,7 +20,7 @@ use tonic::body::Body;
 use tower_service::Service;
 
 /// The most bytes of a request's headers, where the number of streams is limited too.
-const MOST_HEADERS: u32 = 64 * 1024;
+const MAX_HEADERS: u32 = 64 * 1024;
 
 /// The orders of streams to their connection.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ pub(super) async fn serve<S>(
     let io = Wire { io, control: control.clone(), is_between_frames: true };
     let mut settings = h2::server::Builder::new();
     if let Some(streams) = streams {
-        settings.max_concurrent_streams(streams).max_header_list_size(MOST_HEADERS);
+        settings.max_concurrent_streams(streams).max_header_list_size(MAX_HEADERS);
     }
     let Ok(mut connection) = settings.handshake(io).await else { return };
     while let Some((request, respond)) = accept(&mut connection, &control).await {

@@ -1,6 +1,6 @@
 //! Faults at random, for staging.
 
-use gax_driver::__house::{Clock, JitterSeeds, Timer};
+use gax_driver::__private::{Clock, JitterSeeds, Timer};
 use gax_retry::Code;
 use gax_retry::jitter::JitterSource as _;
 use http::{HeaderValue, StatusCode};

@@ -3,8 +3,8 @@
 use super::calls::Calls;
 use super::{Script, Step};
 use bytes::Bytes;
-use gax_driver::__house::Clock;
-use gax_wire::__house::grpc_timeout;
+use gax_driver::__private::Clock;
+use gax_wire::__private::grpc_timeout;
 use http::HeaderMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

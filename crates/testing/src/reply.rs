@@ -31,7 +31,7 @@ pub enum Reply {
     /// A status alone, in the headers.
     Status(Box<Status>),
     /// Headers, and then these things one after another.
-    Play(HeaderMap, Vec<Beat>),
+    Play(HeaderMap, Vec<BodyPart>),
     /// A reply that is not gRPC: an HTTP status, and headers.
     Http(u16, HeaderMap),
     /// Nothing.
@@ -88,7 +88,7 @@ impl From<Break> for Status {
 /// A part of a response's body.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Beat {
+pub enum BodyPart {
     /// Nothing for a while.
     Wait(Duration),
     /// Bytes.
@@ -110,7 +110,7 @@ pub enum Beat {
     Close,
 }
 
-impl Beat {
+impl BodyPart {
     /// A whole message.
     pub fn message(message: &impl Message) -> Self {
         let mut buffer = BytesMut::new();
@@ -118,20 +118,20 @@ impl Beat {
         buffer.put_u8(0);
         buffer.put_u32(u32::try_from(encoded.len()).unwrap_or(u32::MAX));
         buffer.put_slice(&encoded);
-        Beat::Data(buffer.freeze())
+        BodyPart::Data(buffer.freeze())
     }
 
     /// Trailers of these pairs. What is no header is left out.
     #[must_use]
     pub fn trailers(pairs: &[(&'static str, &str)]) -> Self {
-        Beat::Trailers(headers(pairs))
+        BodyPart::Trailers(headers(pairs))
     }
 
     pub(super) fn as_break(&self) -> Option<Break> {
         match *self {
-            Beat::Reset(reason) => Some(Break::Reset(reason)),
-            Beat::GoAway { reason, taken } => Some(Break::GoAway { reason, taken }),
-            Beat::Close => Some(Break::Close),
+            BodyPart::Reset(reason) => Some(Break::Reset(reason)),
+            BodyPart::GoAway { reason, taken } => Some(Break::GoAway { reason, taken }),
+            BodyPart::Close => Some(Break::Close),
             _ => None,
         }
     }
@@ -142,7 +142,7 @@ impl Beat {
         let mut headers = HeaderMap::new();
         // A message that is no header is left out.
         status.add_header(&mut headers).ok();
-        Beat::Trailers(headers)
+        BodyPart::Trailers(headers)
     }
 }
 
@@ -183,18 +183,18 @@ impl Reply {
     /// Headers, and nothing after them.
     #[must_use]
     pub fn stall() -> Self {
-        Self::play([Beat::Hang])
+        Self::play([BodyPart::Hang])
     }
 
     /// Headers and what follows.
     #[must_use]
-    pub fn play(beats: impl Into<Vec<Beat>>) -> Self {
+    pub fn play(beats: impl Into<Vec<BodyPart>>) -> Self {
         Reply::Play(HeaderMap::new(), beats.into())
     }
 
     /// Headers of its own and what follows. Pairs that are no header are left out.
     #[must_use]
-    pub fn play_with(pairs: &[(&'static str, &str)], beats: impl Into<Vec<Beat>>) -> Self {
+    pub fn play_with(pairs: &[(&'static str, &str)], beats: impl Into<Vec<BodyPart>>) -> Self {
         Reply::Play(headers(pairs), beats.into())
     }
 
@@ -217,28 +217,28 @@ impl Reply {
     /// # drop(script);
     /// ```
     pub fn messages(messages: &[impl Message]) -> Self {
-        Self::messages_then(messages, [Beat::trailers(&[("grpc-status", "0")])])
+        Self::messages_then(messages, [BodyPart::trailers(&[("grpc-status", "0")])])
     }
 
     /// A stream of these messages, and that status.
     pub fn messages_then_status(messages: &[impl Message], status: &Status) -> Self {
-        Self::messages_then(messages, [Beat::status(status)])
+        Self::messages_then(messages, [BodyPart::status(status)])
     }
 
     /// A stream of these messages, and nothing after them.
     pub fn messages_then_stall(messages: &[impl Message]) -> Self {
-        Self::messages_then(messages, [Beat::Hang])
+        Self::messages_then(messages, [BodyPart::Hang])
     }
 
     /// A stream of these messages, and then a frame that is none of gRPC: no client can read it.
     pub fn messages_then_broken(messages: &[impl Message]) -> Self {
         // Messages are compressed or not: there is no third kind.
-        Self::messages_then(messages, [Beat::Data(Bytes::from_static(&[7, 0, 0, 0, 0])), Beat::Hang])
+        Self::messages_then(messages, [BodyPart::Data(Bytes::from_static(&[7, 0, 0, 0, 0])), BodyPart::Hang])
     }
 
     /// A stream of these messages, and then those things: other waits, data, your own trailers.
-    pub fn messages_then(messages: &[impl Message], then: impl IntoIterator<Item = Beat>) -> Self {
-        Self::play(messages.iter().map(Beat::message).chain(then).collect::<Vec<_>>())
+    pub fn messages_then(messages: &[impl Message], then: impl IntoIterator<Item = BodyPart>) -> Self {
+        Self::play(messages.iter().map(BodyPart::message).chain(then).collect::<Vec<_>>())
     }
 
     /// A reply that is not gRPC. What is no header is left out.
@@ -271,7 +271,7 @@ impl Reply {
         match self {
             Reply::Serve | Reply::Pass => true,
             Reply::Play(_, beats) => {
-                matches!(beats.last(), Some(Beat::Trailers(trailers)) if is_ok(trailers))
+                matches!(beats.last(), Some(BodyPart::Trailers(trailers)) if is_ok(trailers))
             }
             _ => false,
         }
@@ -279,7 +279,7 @@ impl Reply {
 
     /// The message and a good end.
     pub fn message(message: &impl Message) -> Self {
-        Self::play([Beat::message(message), Beat::trailers(&[("grpc-status", "0")])])
+        Self::play([BodyPart::message(message), BodyPart::trailers(&[("grpc-status", "0")])])
     }
 }
 
@@ -303,13 +303,13 @@ impl fmt::Display for Reply {
             Reply::Hang => f.write_str("no reply"),
             Reply::Play(_, beats) => {
                 f.write_str("headers")?;
-                match beats.iter().filter(|beat| matches!(beat, Beat::Data(_))).count() {
+                match beats.iter().filter(|beat| matches!(beat, BodyPart::Data(_))).count() {
                     0 => {}
                     1 => f.write_str(", 1 message")?,
                     messages => write!(f, ", {messages} messages")?,
                 }
                 match beats.last() {
-                    Some(Beat::Trailers(trailers)) => {
+                    Some(BodyPart::Trailers(trailers)) => {
                         let status =
                             trailers.get("grpc-status").and_then(|status| status.to_str().ok()?.parse().ok());
                         write!(f, ", {}", status.map_or(Code::Unknown, code))

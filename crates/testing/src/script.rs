@@ -10,7 +10,7 @@ use std::time::Duration;
 use tonic::Status;
 
 /// How many methods are remembered as called.
-const MOST_METHODS: usize = 1000;
+const MAX_METHODS: usize = 1000;
 
 /// A reply, and how long after the request it comes.
 #[derive(Debug, Clone)]
@@ -106,7 +106,7 @@ impl Queues {
     fn of_method(&mut self, path: &str) -> Option<&mut VecDeque<Step>> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let known = [path, name].into_iter().find(|known| self.by_method.contains_key(*known));
-        if self.called.len() < MOST_METHODS {
+        if self.called.len() < MAX_METHODS {
             self.called.insert(path.to_owned(), known.is_some());
         }
         self.by_method.get_mut(known?)

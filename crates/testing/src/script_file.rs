@@ -1,7 +1,7 @@
 //! Scripts as text.
 
 use super::reply::PUSHBACK;
-use super::{Beat, Reply, Script, Step};
+use super::{BodyPart, Reply, Script, Step};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use toml::Spanned;
 
 /// The most messages of one reply.
-const MOST_MESSAGES: usize = 100_000;
+const MAX_MESSAGES: usize = 100_000;
 
 /// Why a text is no script, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,8 +234,8 @@ impl Entry {
                 return Err(format!("{key} has no effect without {needs}; leave it out"));
             }
         }
-        if self.messages > MOST_MESSAGES {
-            return Err(format!("messages is {}; the most are {MOST_MESSAGES}", self.messages));
+        if self.messages > MAX_MESSAGES {
+            return Err(format!("messages is {}; the most are {MAX_MESSAGES}", self.messages));
         }
         let after = self.delay.0;
         Ok(Step { after, reply: self.reply()? })
@@ -266,12 +266,12 @@ impl Entry {
         let is_stream = self.headers || self.messages > 0;
         let end = match (self.reset, self.goaway) {
             (Some(Cause(reason)), _) if !is_stream => return Ok(Reply::Reset(reason)),
-            (Some(Cause(reason)), _) => vec![Beat::Reset(reason)],
+            (Some(Cause(reason)), _) => vec![BodyPart::Reset(reason)],
             (_, Some(Cause(reason))) if !is_stream => return Ok(Reply::GoAway { reason, taken }),
-            (_, Some(Cause(reason))) => vec![Beat::GoAway { reason, taken }, Beat::Hang],
-            _ if self.close && is_stream => vec![Beat::Close],
+            (_, Some(Cause(reason))) => vec![BodyPart::GoAway { reason, taken }, BodyPart::Hang],
+            _ if self.close && is_stream => vec![BodyPart::Close],
             _ if self.close => return Ok(Reply::Close),
-            _ if self.silence && is_stream => vec![Beat::Hang],
+            _ if self.silence && is_stream => vec![BodyPart::Hang],
             _ if self.silence => return Ok(Reply::Hang),
             _ => {
                 let Status(code) = self.code.unwrap_or(Status(Code::Ok));
@@ -282,11 +282,11 @@ impl Entry {
                 if !is_stream {
                     return Ok(Reply::status(status));
                 }
-                vec![Beat::status(&status)]
+                vec![BodyPart::status(&status)]
             }
         };
-        let message = Beat::Data(Bytes::from_static(&[0; 5]));
-        let pause = (!self.every.0.is_zero()).then_some(Beat::Wait(self.every.0));
+        let message = BodyPart::Data(Bytes::from_static(&[0; 5]));
+        let pause = (!self.every.0.is_zero()).then_some(BodyPart::Wait(self.every.0));
         let messages = (0..self.messages).flat_map(|_| pause.iter().cloned().chain([message.clone()]));
         Ok(Reply::Play(HeaderMap::new(), messages.chain(end).collect()))
     }

@@ -3,9 +3,9 @@
 use super::log::Watch;
 use super::network::wait;
 use super::server::Empty;
-use super::{Beat, Log, Reply, Script, Step};
+use super::{BodyPart, Log, Reply, Script, Step};
 use bytes::Bytes;
-use gax_driver::__house::{Clock, Timer};
+use gax_driver::__private::{Clock, Timer};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::{BodyExt as _, Full};
@@ -132,7 +132,7 @@ async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body
     http::Request::from_parts(parts, Body::new(Full::new(bytes)))
 }
 
-fn played(headers: HeaderMap, beats: Vec<Beat>, watch: Watch) -> http::Response<Body> {
+fn played(headers: HeaderMap, beats: Vec<BodyPart>, watch: Watch) -> http::Response<Body> {
     let body = Played { beats: beats.into(), until: None, timer: Timer::default(), watch };
     let mut response = http::Response::new(Body::new(body));
     *response.headers_mut() = headers;
@@ -142,7 +142,7 @@ fn played(headers: HeaderMap, beats: Vec<Beat>, watch: Watch) -> http::Response<
 
 /// A body that comes beat by beat.
 struct Played {
-    beats: VecDeque<Beat>,
+    beats: VecDeque<BodyPart>,
     /// Nothing comes before that.
     until: Option<Instant>,
     timer: Timer,
@@ -167,18 +167,18 @@ impl HttpBody for Played {
                     self.watch.replied();
                     return Poll::Ready(None);
                 }
-                Some(Beat::Wait(time)) => self.until = Clock::start().at(time),
-                Some(Beat::Data(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
-                Some(Beat::Trailers(trailers)) => {
+                Some(BodyPart::Wait(time)) => self.until = Clock::start().at(time),
+                Some(BodyPart::Data(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
+                Some(BodyPart::Trailers(trailers)) => {
                     self.watch.replied();
                     return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
                 }
-                Some(Beat::Hang) => {
-                    self.beats.push_front(Beat::Hang);
+                Some(BodyPart::Hang) => {
+                    self.beats.push_front(BodyPart::Hang);
                     return Poll::Pending;
                 }
                 Some(beat) => {
-                    if !matches!(beat, Beat::GoAway { .. }) {
+                    if !matches!(beat, BodyPart::GoAway { .. }) {
                         self.watch.replied();
                     }
                     return Poll::Ready(beat.as_break().map(|how| Err(how.into())));

@@ -154,9 +154,9 @@ pub struct SocketServer {
 
 impl SocketServer {
     /// The most connections at a time; further ones are closed.
-    const MOST_CONNECTIONS: usize = 1000;
+    const MAX_CONNECTIONS: usize = 1000;
     /// The most streams at a time on each of them.
-    const MOST_STREAMS: u32 = 1000;
+    const MAX_STREAMS: u32 = 1000;
 
     /// Listens at that address, whose port is a free one if it is 0.
     ///
@@ -175,7 +175,7 @@ impl SocketServer {
     {
         let acceptor = Acceptor::listen(address)?;
         let address = acceptor.address()?;
-        let accepting = accept(acceptor, service, Some(Self::MOST_STREAMS), Self::MOST_CONNECTIONS);
+        let accepting = accept(acceptor, service, Some(Self::MAX_STREAMS), Self::MAX_CONNECTIONS);
         Ok(Self { address, accepting: tokio::spawn(accepting).abort_handle() })
     }
 

@@ -1,7 +1,7 @@
 //! The suite that operations over every transport pass.
 
 use crate::network::{TokenEndpoint, TokenReply};
-use gax_driver::__house::Serving;
+use gax_driver::__private::Serving;
 use gax_driver::credentials::Credentials;
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_driver::{OperationOptions, OperationReport};

@@ -1,6 +1,6 @@
 //! How far a request in flight has come.
 
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;

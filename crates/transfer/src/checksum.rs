@@ -127,7 +127,7 @@ fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 /// The most bytes by which a CRC32C is moved on in one step.
-const MOST_AT_ONCE: u64 = 1 << 31;
+const MAX_AT_ONCE: u64 = 1 << 31;
 
 /// Computes checksums of bytes that come in their order.
 #[derive(Debug, Clone)]
@@ -178,7 +178,7 @@ impl Hasher {
             let (mut sum, mut left) = (sum, bytes);
             // Where `usize` has 32 bits, more takes several steps.
             while left > 0 {
-                let step = usize::try_from(left.min(MOST_AT_ONCE)).unwrap_or(usize::MAX);
+                let step = usize::try_from(left.min(MAX_AT_ONCE)).unwrap_or(usize::MAX);
                 sum = crc32c::crc32c_combine(sum, 0, step);
                 left -= step as u64;
             }
@@ -249,7 +249,7 @@ mod tests {
     /// However a long part is cut, the whole has the same CRC32C.
     #[test]
     fn long_ranges_are_joined_in_steps() {
-        for bytes in [MOST_AT_ONCE - 1, MOST_AT_ONCE, 3 << 30, 5 << 39] {
+        for bytes in [MAX_AT_ONCE - 1, MAX_AT_ONCE, 3 << 30, 5 << 39] {
             let mut at_once = Hasher::new(Checksums::CRC32C);
             at_once.update(CHECK);
             let mut in_two = at_once.clone();

@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The most links that lead to a file.
-const MOST_LINKS: u32 = 40;
+const MAX_LINKS: u32 = 40;
 /// The longest name of a file, in bytes, on most file systems.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME: usize = 255;
 /// What is kept of a longer one.
 const KEPT: usize = 180;
 
@@ -27,7 +27,7 @@ pub(super) fn destination(path: &Path) -> io::Result<PathBuf> {
         _ => {}
     }
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if !fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
             return Ok(path);
         }
@@ -40,7 +40,7 @@ pub(super) fn destination(path: &Path) -> io::Result<PathBuf> {
 /// The path with that at its end. A name that would be too long is cut, and gets a checksum of the whole.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default();
-    if name.len() + end.len() <= LONGEST_NAME {
+    if name.len() + end.len() <= MAX_NAME {
         let mut name = name.to_owned();
         name.push(end);
         return path.with_file_name(name);

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use gax_driver::OperationReport;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Driver, Name, Protocol, RefusedCredentials, Start, Step};
-use gax_http::__house::{
+use gax_http::__private::{
     AttemptOutcome, Broken, Head, HttpAttempt, HttpConfig, HttpProtocol, LayeredClient, Part, server_delay,
 };
 use gax_http::{HTTP, ReplayBody};

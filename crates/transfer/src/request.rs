@@ -1,8 +1,8 @@
 //! The request that a transfer begins with.
 
 use crate::error::{Failure, TransferErrorKind};
-use gax_http::__house::has_dots;
-use gax_wire::__house::BoxError;
+use gax_http::__private::has_dots;
+use gax_wire::__private::BoxError;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};

@@ -1,7 +1,7 @@
 //! The services that transfers go over.
 
 use gax_http::{HttpService, ReplayBody};
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::Body;
 
 /// An HTTP service that transfers can go over: any that takes requests with a [`ReplayBody`], and can be cloned and sent to other

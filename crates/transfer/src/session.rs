@@ -45,7 +45,7 @@ pub struct UploadSession {
 /// The granularity of Cloud Storage.
 pub(super) const GRANULARITY: u64 = 256 * 1024;
 /// The greatest granularity that a server can ask for: that much of a source that can't seek is in memory.
-pub(super) const MOST_GRANULARITY: u64 = 256 * 1024 * 1024;
+pub(super) const MAX_GRANULARITY: u64 = 256 * 1024 * 1024;
 
 impl UploadSession {
     /// A session of Cloud Storage.

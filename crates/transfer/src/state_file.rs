@@ -22,7 +22,7 @@ pub(super) struct StateFile {
 /// The most that such a file has.
 const MOST: u64 = 1024 * 1024;
 /// How often it is written again if other transfers write the same file meanwhile.
-const MOST_TRIES: u32 = 8;
+const MAX_TRIES: u32 = 8;
 /// The end of the name under which it is written: one that only transfers use.
 const NEW: &str = ".gax-new";
 
@@ -79,7 +79,7 @@ impl StateFile {
     pub(super) async fn save<T: Serialize>(&self, state: &T) -> Result<(), Failure> {
         let text = serde_json::to_vec(state).map_err(|error| self.failure("can't be written", error))?;
         let mut written = Err(io::ErrorKind::AlreadyExists.into());
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             written = self.write(&text).await;
             let is_taken = |error: &io::Error| {
                 [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind())
@@ -150,7 +150,7 @@ impl StateFile {
         Failure::new(TransferErrorKind::StateFile, problem)
     }
 
-    fn failure(&self, problem: &str, source: impl Into<gax_wire::__house::BoxError>) -> Failure {
+    fn failure(&self, problem: &str, source: impl Into<gax_wire::__private::BoxError>) -> Failure {
         let problem = format!("the state file {} {problem}", self.shown());
         Failure::new(TransferErrorKind::StateFile, problem).with_source(source)
     }

@@ -3,7 +3,7 @@
 use crate::TransferService;
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;

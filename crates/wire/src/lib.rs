@@ -8,7 +8,7 @@ pub use transport::{CloneService, ConnectProblem};
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
-pub mod __house {
+pub mod __private {
     pub use crate::body::{BufferedBody, FrameBuffer, OpenPart, Remainder, is_one_message};
     #[cfg(feature = "tower")]
     pub use crate::transport::LayerError;

@@ -1,6 +1,6 @@
 //! The body of a response, while its request is still being served.
 
-use gax_driver::__house::Serving;
+use gax_driver::__private::Serving;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use std::fmt;

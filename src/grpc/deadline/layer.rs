@@ -3,7 +3,7 @@
 use crate::grpc::deadline::body::DeadlineBody;
 use crate::grpc::template::previous_attempts;
 use crate::grpc::template::timeout;
-use gax_driver::__house::Serving;
+use gax_driver::__private::Serving;
 use gax_driver::inbound::Inbound;
 use http::{Request, Response};
 use pin_project_lite::pin_project;

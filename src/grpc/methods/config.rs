@@ -4,7 +4,7 @@ use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::take_over::StreamTimeouts;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::headers::MethodHeaders;
-use gax_driver::__house::{earlier, is_nested_retry};
+use gax_driver::__private::{earlier, is_nested_retry};
 use gax_driver::{CallOptions, Note};
 use gax_retry::operation::Repetition;
 use gax_retry::{MethodKind, MethodSettings, Policy, StartedAttempt};

@@ -8,7 +8,7 @@ use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::methods::unnamed_calls::UnnamedCalls;
 use crate::grpc::take_over::TakeOver;
 use crate::headers::MethodHeaders;
-use gax_driver::__house::{BufferLimits, CurrentPolicies, PolicyEntries, ReplayMemory};
+use gax_driver::__private::{BufferLimits, CurrentPolicies, PolicyEntries, ReplayMemory};
 use gax_driver::OperationOptions;
 use gax_retry::{Hedging, MethodFacts, MethodKind, MethodPolicies, Policy};
 use std::borrow::Borrow;

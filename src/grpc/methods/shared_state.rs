@@ -1,7 +1,7 @@
 //! The state that all calls of a layer or of a generated client share.
 
 use crate::grpc::take_over::TakeOver;
-use gax_driver::__house::{BufferLimits, Observers, ReplayMemory};
+use gax_driver::__private::{BufferLimits, Observers, ReplayMemory};
 use gax_driver::OperationOptions;
 use gax_driver::protocol::Start;
 use gax_retry::{Compatibility, RetryBudget};

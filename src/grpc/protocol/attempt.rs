@@ -10,7 +10,7 @@ use crate::grpc::status::Failure;
 use crate::grpc::status::cause::Progress;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, may_have_connections, ready_now};
-use gax_driver::__house::{Outgoing, earlier, until};
+use gax_driver::__private::{Outgoing, earlier, until};
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step, Unsendable};
 use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, Seen};

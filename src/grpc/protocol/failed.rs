@@ -13,7 +13,7 @@ use gax_driver::protocol::{AttemptContext, Driver, Protocol};
 use gax_driver::{Note, OperationError};
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, StartedAttempt, StopReason};
-use gax_wire::__house::Reach;
+use gax_wire::__private::Reach;
 use gax_wire::ConnectProblem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
 
     /// The attempt ended with a status, or with a response that has none.
     pub fn failed(&mut self, failure: Box<Failure>, seen: Seen) -> AttemptResult {
-        let may_be_ours = self.config.shared.limits.server_timeouts_are_ours;
+        let may_be_ours = self.config.shared.limits.map_timeout_cancellations;
         if may_be_ours && failure.is_server_timeout() && time_is_up(self.context) {
             self.context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
             return self.timed_out(seen);

@@ -1,9 +1,9 @@
 //! A request's body, read before the first attempt.
 
 use bytes::Bytes;
-use gax_driver::__house::BufferLimits;
+use gax_driver::__private::BufferLimits;
 use gax_driver::Note;
-use gax_wire::__house::{FrameBuffer, is_one_message};
+use gax_wire::__private::{FrameBuffer, is_one_message};
 use http_body::{Body as HttpBody, Frame};
 use std::borrow::Cow;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! The body of a request that is observed.
 
 use bytes::Bytes;
-use gax_driver::__house::{MessageCounter, Outbound};
+use gax_driver::__private::{MessageCounter, Outbound};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::grpc::response::observed_stream::ObservedStream;
 use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder, ResumedPart};
 use bytes::Bytes;
-use gax_wire::__house::{BufferedBody, FrameBuffer, OpenPart};
+use gax_wire::__private::{BufferedBody, FrameBuffer, OpenPart};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};

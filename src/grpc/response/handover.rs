@@ -3,7 +3,7 @@
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;
 use crate::grpc::response::observed_stream::ObservedStream;
-use gax_driver::__house::MessageCounter;
+use gax_driver::__private::MessageCounter;
 use gax_driver::protocol::{Driver, Protocol};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! A stream of responses that is observed until its end.
 
 use crate::grpc::methods::MethodConfig;
-use gax_driver::__house::{Clock, MessageCounter, Observed, broken_off};
+use gax_driver::__private::{Clock, MessageCounter, Observed, broken_off};
 use gax_driver::OperationReport;
 use gax_retry::Code;
 use gax_retry::operation::AttemptResult;
-use gax_wire::__house::FrameBuffer;
+use gax_wire::__private::FrameBuffer;
 use std::fmt;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use crate::grpc::response::observed_stream::ObservedStream;
 use crate::grpc::status::{CodeExt as _, cause, received, with_report};
 use bytes::Bytes;
-use gax_driver::__house::Timer;
+use gax_driver::__private::Timer;
 use gax_retry::Code;
-use gax_wire::__house::OpenPart;
+use gax_wire::__private::OpenPart;
 use http_body::{Body as _, Frame};
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// The part that follows the buffered data of a response.
-pub type Remainder = gax_wire::__house::Remainder<Incoming, Status>;
+pub type Remainder = gax_wire::__private::Remainder<Incoming, Status>;
 
 /// The part of a response that still arrives.
 #[derive(Debug)]

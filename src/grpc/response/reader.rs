@@ -10,7 +10,7 @@ use gax_driver::Note;
 use gax_driver::protocol::AttemptContext;
 use gax_retry::operation::CommitPoint;
 use gax_retry::{Code, MethodKind};
-use gax_wire::__house::{BufferedBody, FrameBuffer};
+use gax_wire::__private::{BufferedBody, FrameBuffer};
 use http::{HeaderMap, StatusCode};
 use http_body::{Body as HttpBody, Frame};
 use std::pin::Pin;

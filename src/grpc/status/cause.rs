@@ -6,7 +6,7 @@
 use crate::grpc::status::CodeExt as _;
 use gax_driver::credentials::CredentialsError;
 use gax_retry::Code;
-use gax_wire::__house::{ClassifiedError, Finality, H2Cause, LayerError, Reach};
+use gax_wire::__private::{ClassifiedError, Finality, H2Cause, LayerError, Reach};
 use std::error::Error;
 use std::io;
 use tonic::Status;

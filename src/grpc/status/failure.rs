@@ -8,7 +8,7 @@ use gax_driver::{OperationError, OperationReport};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
-use gax_wire::__house::{FrameBuffer, explain};
+use gax_wire::__private::{FrameBuffer, explain};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;

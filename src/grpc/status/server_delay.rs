@@ -4,7 +4,7 @@ use crate::grpc::status::received::{self, BASE64};
 use base64::Engine as _;
 use bytes::Bytes;
 use gax_retry::ServerDelay;
-use gax_wire::__house::retry_after_in;
+use gax_wire::__private::retry_after_in;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use prost::Message;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! The `grpc-timeout` header of a request.
 
 use crate::grpc::status::received;
-pub use gax_wire::__house::grpc_timeout::GRPC_TIMEOUT;
-pub(crate) use gax_wire::__house::grpc_timeout::{header_value, parse, written};
+pub use gax_wire::__private::grpc_timeout::GRPC_TIMEOUT;
+pub(crate) use gax_wire::__private::grpc_timeout::{header_value, parse, written};
 use http::{HeaderMap, HeaderValue};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

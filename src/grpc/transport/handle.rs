@@ -1,13 +1,13 @@
 //! Where an operation has its service from.
 
-use crate::grpc::transport::service::Transport;
+use crate::grpc::transport::service::GrpcTransport;
 use std::task::{Context, Poll, Waker};
 use tonic::body::Body;
 use tonic::client::GrpcService;
 
 /// The way to a service.
 pub trait ServiceHandle: Send + 'static {
-    type Service: Transport;
+    type Service: GrpcTransport;
 
     /// Hands the operation's own service to `send` once it takes a request. One that has failed is neither called nor asked
     /// again.
@@ -26,7 +26,7 @@ pub(super) type Ready<S> = Poll<Result<(), <S as GrpcService<Body>>::Error>>;
 
 /// Hands a service to `send` if it takes a request.
 #[inline]
-pub(super) fn offer<S: Transport>(
+pub(super) fn offer<S: GrpcTransport>(
     service: &mut S,
     cx: &mut Context<'_>,
     send: impl FnOnce(&mut S),
@@ -42,7 +42,7 @@ pub(super) fn offer<S: Transport>(
 #[derive(Debug)]
 pub struct OwnService<S>(pub S);
 
-impl<S: Transport> ServiceHandle for OwnService<S> {
+impl<S: GrpcTransport> ServiceHandle for OwnService<S> {
     type Service = S;
 
     #[inline]
@@ -64,7 +64,7 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
 /// One that does not is exchanged for a clone. It has taken a place in a queue, which would come up with nobody
 /// there to use it; or it has failed, and may not be asked again.
 #[inline]
-pub(crate) fn ready_now<S: Transport>(service: &mut S) -> Poll<Result<(), S::Error>> {
+pub(crate) fn ready_now<S: GrpcTransport>(service: &mut S) -> Poll<Result<(), S::Error>> {
     let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
     if !matches!(ready, Poll::Ready(Ok(()))) {
         *service = service.clone();

@@ -2,9 +2,9 @@
 
 use crate::grpc::methods::Methods;
 use crate::grpc::transport::handle::{Ready, ServiceHandle, offer};
-use crate::grpc::transport::service::Transport;
-use gax_driver::__house::Replaceable;
-use gax_wire::__house::SharedService;
+use crate::grpc::transport::service::GrpcTransport;
+use gax_driver::__private::Replaceable;
+use gax_wire::__private::SharedService;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -26,14 +26,14 @@ pub(crate) struct LazyService<S> {
     own: Option<Box<S>>,
 }
 
-impl<S: Transport> LazyService<S> {
+impl<S: GrpcTransport> LazyService<S> {
     #[inline]
     pub(crate) fn new(shared: Arc<SharedParts<S>>) -> Self {
         Self { shared, own: None }
     }
 }
 
-impl<S: Transport> ServiceHandle for LazyService<S> {
+impl<S: GrpcTransport> ServiceHandle for LazyService<S> {
     type Service = S;
 
     fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {

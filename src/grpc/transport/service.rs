@@ -17,12 +17,12 @@ use tonic::codegen::StdError;
 /// [buffer](https://docs.rs/tower/latest/tower/buffer/) between it and the client or layer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't carry the attempts of a gRPC call",
-    label = "not a `Transport`",
+    label = "not a `GrpcTransport`",
     note = "a transport is a `tower::Service<http::Request<tonic::body::Body>>` that is `Clone`, `Send` and `'static`, \
             whose future and response body are `Send`, and whose errors turn into a boxed error",
     note = "to make a service `Clone`, put a `tower::buffer::Buffer` around it"
 )]
-pub trait Transport:
+pub trait GrpcTransport:
     GrpcService<
         Body,
         Error: Into<StdError> + Send + 'static,
@@ -35,7 +35,7 @@ pub trait Transport:
 }
 
 #[diagnostic::do_not_recommend]
-impl<S> Transport for S where
+impl<S> GrpcTransport for S where
     S: GrpcService<
             Body,
             Error: Into<StdError> + Send + 'static,

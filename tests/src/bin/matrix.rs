@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use bytes::Bytes;
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_connection::{Address, AddressList, Connection};
 use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use std::fmt;
@@ -154,7 +154,7 @@ impl fmt::Display for Range {
 }
 
 /// Calls over that transport while the scenario happens.
-async fn calls<T: Transport + Sync>(
+async fn calls<T: GrpcTransport + Sync>(
     transport: T,
     proxy: &FaultProxy,
     scenario: &Scenario,

@@ -34,7 +34,7 @@ pub struct RandomCall {
 }
 
 /// The longest request that is kept to be sent again, unless a policy says otherwise.
-pub(super) const LONGEST_KEPT: usize = (4 * 1024 + 64) * 1024;
+pub(super) const MAX_KEPT: usize = (4 * 1024 + 64) * 1024;
 
 /// Longer than anything that a policy allows.
 const PATIENT: Duration = Duration::from_secs(3600);
@@ -51,7 +51,7 @@ impl RandomCall {
             patience: if draw.percent(20) { draw.ms(0, 1500) } else { PATIENT },
             reads: draw.pick(&[0, 1, 2, 100, 100]),
             // The last one is longer than servers decode, and than what is kept to be sent again.
-            length: if draw.percent(2) { LONGEST_KEPT + 1 } else { draw.pick(&[0, 1, 20, 100, 3000]) },
+            length: if draw.percent(2) { MAX_KEPT + 1 } else { draw.pick(&[0, 1, 20, 100, 3000]) },
             method: draw.pick(&["GET", "GET", "PUT", "PUT", "DELETE", "POST"]),
         }
     }

@@ -1,6 +1,6 @@
 //! The rules that every call has to keep.
 
-use super::call::LONGEST_KEPT;
+use super::call::MAX_KEPT;
 use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, WitnessedAttempt};
 use gax_http::HttpReport;
 use gax_retry::http::HttpFailure;
@@ -77,7 +77,7 @@ impl Rules<'_> {
 
     /// A request that is too long to be kept is sent once.
     fn replay_limit(&mut self) {
-        let usual = self.call.is_retried_by_code.then_some(LONGEST_KEPT);
+        let usual = self.call.is_retried_by_code.then_some(MAX_KEPT);
         let limit = self.call.policy.max_replay_bytes.or(usual);
         let (length, seen) = (self.call.call.length, self.call.seen.len());
         if let Some(limit) = limit.filter(|limit| length > *limit) {

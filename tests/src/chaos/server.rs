@@ -4,7 +4,7 @@ use super::{Draw, DrawnServer};
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
 use bytes::{BufMut as _, Bytes, BytesMut};
-use gax_testing::{Beat, Reply, Script};
+use gax_testing::{BodyPart, Reply, Script};
 use http::HeaderMap;
 use prost::Message as _;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl DrawnServer for RandomServer {
         let steps = (0..draw.between(0, 14)).map(|_| Self::step(draw, breaks)).collect();
         let last = if draw.percent(70) { (Duration::ZERO, Reply::Serve) } else { Self::step(draw, breaks) };
         let oversize = draw.sometimes(10, |draw| {
-            let length = draw.pick(&[LONGEST_DECODED + 1, LONGEST_BUFFERED + 1]);
+            let length = draw.pick(&[MAX_DECODED + 1, MAX_BUFFERED + 1]);
             (usize::try_from(draw.below(4)).unwrap(), length)
         });
         Self { steps, last, stream_limit, oversize }
@@ -75,8 +75,8 @@ impl RandomServer {
 }
 
 /// The longest message that tonic decodes, and the longest response that the layer buffers.
-const LONGEST_DECODED: usize = 4 * 1024 * 1024;
-const LONGEST_BUFFERED: usize = LONGEST_DECODED + 64 * 1024;
+const MAX_DECODED: usize = 4 * 1024 * 1024;
+const MAX_BUFFERED: usize = MAX_DECODED + 64 * 1024;
 
 fn breaking(draw: &mut Draw) -> Reply {
     match draw.below(3) {
@@ -100,7 +100,7 @@ fn reply(draw: &mut Draw) -> Reply {
         10 => wrong_content(draw),
         11 => Reply::play_with(
             &[("grpc-status", draw.pick(&["0", "14", "banana", "-3", "99999999999"]))],
-            [Beat::Hang],
+            [BodyPart::Hang],
         ),
         _ => played(draw),
     }
@@ -120,50 +120,50 @@ fn wrong_content(draw: &mut Draw) -> Reply {
 fn played(draw: &mut Draw) -> Reply {
     let mut beats = Vec::new();
     if draw.percent(40) {
-        beats.push(Beat::Wait(draw.ms(1, 600)));
+        beats.push(BodyPart::Wait(draw.ms(1, 600)));
     }
     let messages = draw.pick(&[0, 1, 1, 1, 3]);
     for count in 0..messages {
         message(draw, count, &mut beats);
         if draw.percent(25) {
-            beats.push(Beat::Wait(draw.ms(1, 300)));
+            beats.push(BodyPart::Wait(draw.ms(1, 300)));
         }
     }
     if draw.percent(10) {
-        beats.push(Beat::Data(junk(draw)));
+        beats.push(BodyPart::Data(junk(draw)));
     }
     match draw.below(10) {
         // Half closed: the stream ends without a status.
         0 => {}
-        1 => beats.push(Beat::Hang),
+        1 => beats.push(BodyPart::Hang),
         2 => beats.push(garbage(draw)),
-        3 => beats.push(Beat::status(&Status::new(code(draw), "in trailers"))),
-        _ => beats.push(Beat::trailers(&[("grpc-status", "0")])),
+        3 => beats.push(BodyPart::status(&Status::new(code(draw), "in trailers"))),
+        _ => beats.push(BodyPart::trailers(&[("grpc-status", "0")])),
     }
     Reply::play(beats)
 }
 
-fn message(draw: &mut Draw, count: u32, beats: &mut Vec<Beat>) {
+fn message(draw: &mut Draw, count: u32, beats: &mut Vec<BodyPart>) {
     let line = Line { text: "a".repeat(draw.pick(&[0, 3, 200])), count };
     let whole = framed(&line);
     match draw.below(6) {
         // Tiny frames.
         0 => {
             for byte in whole {
-                beats.push(Beat::Data(Bytes::copy_from_slice(&[byte])));
+                beats.push(BodyPart::Data(Bytes::copy_from_slice(&[byte])));
                 if draw.percent(10) {
-                    beats.push(Beat::Wait(ms(1)));
+                    beats.push(BodyPart::Wait(ms(1)));
                 }
             }
         }
         // In two parts, with a stall between.
         1 => {
             let (first, second) = whole.split_at(draw.pick(&[1, 4, 5]).min(whole.len()));
-            beats.push(Beat::Data(Bytes::copy_from_slice(first)));
-            beats.push(Beat::Wait(draw.ms(1, 500)));
-            beats.push(Beat::Data(Bytes::copy_from_slice(second)));
+            beats.push(BodyPart::Data(Bytes::copy_from_slice(first)));
+            beats.push(BodyPart::Wait(draw.ms(1, 500)));
+            beats.push(BodyPart::Data(Bytes::copy_from_slice(second)));
         }
-        _ => beats.push(Beat::Data(whole.into())),
+        _ => beats.push(BodyPart::Data(whole.into())),
     }
 }
 
@@ -178,7 +178,7 @@ fn oversize(length: usize) -> Reply {
     message.put_u8(0);
     message.put_u32(u32::try_from(length).unwrap());
     message.put_bytes(0, length);
-    Reply::play([Beat::Data(message.freeze()), Beat::trailers(&[("grpc-status", "0")])])
+    Reply::play([BodyPart::Data(message.freeze()), BodyPart::trailers(&[("grpc-status", "0")])])
 }
 
 /// Bytes that no client should take.
@@ -195,7 +195,7 @@ fn junk(draw: &mut Draw) -> Bytes {
     }
 }
 
-fn garbage(draw: &mut Draw) -> Beat {
+fn garbage(draw: &mut Draw) -> BodyPart {
     let mut trailers = HeaderMap::new();
     let status = draw.pick(&["", "abc", "-1", "99", "14 ", "4294967296", "14", "0"]);
     if draw.percent(80) {
@@ -215,5 +215,5 @@ fn garbage(draw: &mut Draw) -> Beat {
             trailers.append("grpc-retry-pushback-ms", "7".parse().unwrap());
         }
     }
-    Beat::Trailers(trailers)
+    BodyPart::Trailers(trailers)
 }

@@ -1,18 +1,18 @@
 //! To drop a call stops everything at once.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_retry::RetrySettings;
 use tokio::time::{sleep, timeout};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, spaced};
+use tonic_gax_tests::{BodyPart, Reply, Script, Setup, Stack, VirtualServer, ms, spaced};
 
 fn settings() -> RetrySettings {
     spaced(500, 60_000)
 }
 
-async fn dropped_after(milliseconds: u64, stack: Stack, channel: impl Transport + Sync) {
+async fn dropped_after(milliseconds: u64, stack: Stack, channel: impl GrpcTransport + Sync) {
     let mut caller = stack.caller(channel, &Setup::new(settings()));
     let call = caller.list(ListAssetsRequest::default());
     timeout(ms(milliseconds), call).await.unwrap_err();
@@ -42,8 +42,8 @@ async fn during_a_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn during_the_body() {
-    let half = Beat::Data(vec![0, 0, 0, 0, 9, 1].into());
-    for beats in [vec![Beat::Hang], vec![half, Beat::Hang]] {
+    let half = BodyPart::Data(vec![0, 0, 0, 0, 9, 1].into());
+    for beats in [vec![BodyPart::Hang], vec![half, BodyPart::Hang]] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(Reply::play(beats.clone())));
             dropped_after(300, stack, server.channel()).await;
@@ -66,8 +66,8 @@ async fn before_the_first_poll_nothing_happens() {
 
 #[tokio::test(start_paused = true)]
 async fn during_a_stream() {
-    let line = Beat::message(&Line { text: "a".to_owned(), count: 0 });
-    let server = VirtualServer::start(Script::always(Reply::play([line, Beat::Hang])));
+    let line = BodyPart::message(&Line { text: "a".to_owned(), count: 0 });
+    let server = VirtualServer::start(Script::always(Reply::play([line, BodyPart::Hang])));
     let settings = TalkSettings::create(TalkStubSettings::builder().build().unwrap());
     let client = TalkClient::with_settings(server.channel(), settings);
     let mut lines = client.listen(Line::default()).await.unwrap().into_inner();

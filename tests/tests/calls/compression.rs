@@ -5,7 +5,7 @@ use gax_retry::{Code, StopReason};
 use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
 use gax_streams::{ResumptionExt as _, Streams};
 use gax_table::RetryTable;
-use gax_testing::{Beat, VirtualServer};
+use gax_testing::{BodyPart, VirtualServer};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
@@ -139,7 +139,10 @@ async fn a_stream_that_a_layer_has_begun_to_resume_goes_on_uncompressed() {
 async fn a_later_response_that_a_layer_can_not_read_is_an_error() {
     let compressed = Reply::play_with(
         &[("grpc-encoding", "gzip")],
-        [Beat::Data(Bytes::from_static(&[1, 0, 0, 0, 1, 9])), Beat::trailers(&[("grpc-status", "0")])],
+        [
+            BodyPart::Data(Bytes::from_static(&[1, 0, 0, 0, 1, 9])),
+            BodyPart::trailers(&[("grpc-status", "0")]),
+        ],
     );
     for waits in [false, true] {
         let first = if waits {

@@ -211,7 +211,7 @@ async fn an_error_keeps_its_code_message_details_and_metadata() {
     sent.metadata_mut().insert(key, "lock".parse().unwrap());
     sent.metadata_mut().insert_bin("x-bytes-bin", MetadataValue::<Binary>::from_bytes(&[9, 0]));
     let head = [("x-served-by", "7")];
-    let in_trailers = Reply::play_with(&head, [tonic_gax_tests::Beat::status(&sent)]);
+    let in_trailers = Reply::play_with(&head, [tonic_gax_tests::BodyPart::status(&sent)]);
     for reply in [Reply::status(sent.clone()), in_trailers] {
         let server = VirtualServer::start(Script::always(reply.clone()));
         let expected =
@@ -247,7 +247,8 @@ async fn a_response_keeps_its_metadata_trailers_and_message_and_a_generated_clie
         (&head[..2], vec![status]),
         (&head[..], vec![status]),
     ] {
-        let beats = [tonic_gax_tests::Beat::message(&page), tonic_gax_tests::Beat::trailers(&trailers)];
+        let beats =
+            [tonic_gax_tests::BodyPart::message(&page), tonic_gax_tests::BodyPart::trailers(&trailers)];
         let reply = Reply::play_with(head, beats);
         let server = VirtualServer::start(Script::always(reply.clone()));
         let expected =

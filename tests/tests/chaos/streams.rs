@@ -5,7 +5,7 @@ use gax_client::CallSettings;
 use gax_retry::{Code, RetrySettings};
 use gax_streams::ResumptionExt as _;
 use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
-use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy, Update};
 use gax_table::RetryTable;
 use gax_testing::VirtualServer;
 use std::collections::VecDeque;
@@ -27,7 +27,7 @@ use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Reply, Script, Setup, line, ms, virtual_time};
 
 /// More than there are connections that bring nothing.
-const MOST_BARREN: u32 = 40;
+const MAX_BARREN: u32 = 40;
 
 /// Who reads the stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,7 +149,7 @@ impl Run {
         settings
             .retry_delay_multiplier(1.5)
             .max_retry_delay(ms(500))
-            .max_attempts(MOST_BARREN)
+            .max_attempts(MAX_BARREN)
             .build()
             .unwrap()
     }
@@ -261,8 +261,8 @@ impl StreamResumption for Honest {
 impl SubscriptionStrategy for Honest {
     type Message = ();
 
-    fn ended(&mut self) -> Ended {
-        if self.seen < self.last { Ended::Reconnect } else { Ended::End }
+    fn ended(&mut self) -> OnEnd {
+        if self.seen < self.last { OnEnd::Reconnect } else { OnEnd::End }
     }
 }
 

@@ -10,7 +10,7 @@ use tonic_gax_benches::table_command::{self, Measured};
 const ROWS: usize = 100;
 /// The most memory that a command may hold at once, in lengths of the text.
 const MOST: u64 = 20;
-const MOST_TO_LINT: u64 = 60;
+const MAX_TO_LINT: u64 = 60;
 /// Memory that the command holds for any table: its flags, and room for output.
 const OWN: u64 = 150_000;
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let all = table_command::measure(ROWS)?;
     let too_much = |measured: &&Measured| {
-        let most = if measured.command.starts_with("lint") { MOST_TO_LINT } else { MOST };
+        let most = if measured.command.starts_with("lint") { MAX_TO_LINT } else { MOST };
         measured.peak > most * measured.text + OWN
     };
     let sentence = |Measured { shape, form, command, peak, text, .. }: &Measured| {

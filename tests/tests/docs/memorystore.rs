@@ -6,7 +6,7 @@
 mod program;
 
 use gax_driver::RetryError;
-use gax_driver::closure::Retried;
+use gax_driver::closure::RetryOutcome;
 use gax_retry::{Attempt, Code, StopReason};
 use program::{Failure, Redis};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,7 +55,7 @@ async fn serve(mut io: TcpStream, act: Act, seen: Commands) {
     }
 }
 
-type Outcome = Result<Retried<String>, RetryError<Failure>>;
+type Outcome = Result<RetryOutcome<String>, RetryError<Failure>>;
 
 fn codes(outcome: &Outcome) -> Vec<Code> {
     let report: &OperationReport = match outcome {

@@ -19,8 +19,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    Authority, Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, TlsServer, VirtualServer,
-    delays, ms, reported,
+    Authority, BodyPart, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, TlsServer,
+    VirtualServer, delays, ms, reported,
 };
 
 const PAGE: &str = include_str!("../../../docs/src/troubleshooting.md");
@@ -154,11 +154,11 @@ async fn large_request() -> String {
 }
 
 async fn broken_stream() -> String {
-    let message = Beat::message(&Line::default());
+    let message = BodyPart::message(&Line::default());
     let script = Script::always(Reply::play([
         message,
-        Beat::Wait(ms(500)),
-        Beat::status(&Status::unavailable("bye")),
+        BodyPart::Wait(ms(500)),
+        BodyPart::status(&Status::unavailable("bye")),
     ]));
     let server = VirtualServer::start(script);
     let layer = setup().layer().facts(&tonic_gax_tests::generated::facts());

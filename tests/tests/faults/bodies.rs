@@ -10,7 +10,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows, settings,
+    BodyPart, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows, settings,
 };
 
 const LATE: Code = Code::DeadlineExceeded;
@@ -22,7 +22,7 @@ fn page(token: &str) -> ListAssetsResponse {
 #[tokio::test(start_paused = true)]
 async fn headers_without_a_body_time_out_and_are_retried() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::at_once([Reply::play([Beat::Hang])]));
+        let server = VirtualServer::start(Script::at_once([Reply::play([BodyPart::Hang])]));
         let result = stack.list(server.channel(), &Setup::new(settings())).await;
         let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 1000, 200, 1200, 1200, Code::Ok)];
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
@@ -33,7 +33,7 @@ async fn headers_without_a_body_time_out_and_are_retried() {
 #[tokio::test(start_paused = true)]
 async fn trailers_that_never_come_time_out() {
     for stack in Stack::ALL {
-        let stalled = Reply::play([Beat::message(&page("first")), Beat::Hang]);
+        let stalled = Reply::play([BodyPart::message(&page("first")), BodyPart::Hang]);
         let server = VirtualServer::start(Script::at_once([stalled]));
         let result = stack.list(server.channel(), &Setup::new(settings())).await;
         tokio::time::sleep(ms(1)).await;
@@ -52,13 +52,13 @@ async fn trailers_that_never_come_time_out() {
 
 /// A message of which a byte comes every 100 ms.
 fn trickling(message: &ListAssetsResponse, bytes_at_once: usize) -> Reply {
-    let Beat::Data(data) = Beat::message(message) else { unreachable!() };
+    let BodyPart::Data(data) = BodyPart::message(message) else { unreachable!() };
     let mut beats = Vec::new();
     for part in data.chunks(bytes_at_once) {
-        beats.push(Beat::Wait(ms(100)));
-        beats.push(Beat::Data(Bytes::copy_from_slice(part)));
+        beats.push(BodyPart::Wait(ms(100)));
+        beats.push(BodyPart::Data(Bytes::copy_from_slice(part)));
     }
-    beats.push(Beat::trailers(&[("grpc-status", "0")]));
+    beats.push(BodyPart::trailers(&[("grpc-status", "0")]));
     Reply::play(beats)
 }
 

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_connection::{Address, AddressList, Connection};
 use gax_retry::{Code, StopReason};
 use gax_testing::{ConnectionFault, FaultProxy, Pipes, Reply, Script, VirtualServer};
@@ -162,7 +162,7 @@ struct Bystanders {
 }
 
 /// Runs so many calls beside one culprit after the other, each of which has three attempts and ends as `is_end` allows.
-async fn beside_culprits<T: Transport + Sync>(
+async fn beside_culprits<T: GrpcTransport + Sync>(
     stack: Stack,
     transport: T,
     setup: &Setup,

@@ -8,7 +8,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, 
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, plain, report_of,
+    BodyPart, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, plain, report_of,
 };
 
 type LayeredChannel = RetryService<tonic::transport::Channel>;
@@ -24,7 +24,7 @@ fn page() -> ListAssetsResponse {
 /// Replies with an error, and the code and message that the caller gets.
 fn errors() -> Vec<(&'static str, Reply, Code, &'static str)> {
     const BAD_DETAILS: (&str, &str) = ("grpc-status-details-bin", "!not base64!");
-    let data = || Beat::message(&page());
+    let data = || BodyPart::message(&page());
     vec![
         (
             "bad details alone",
@@ -34,21 +34,35 @@ fn errors() -> Vec<(&'static str, Reply, Code, &'static str)> {
         ),
         (
             "bad details in trailers",
-            Reply::play([Beat::trailers(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS])]),
+            Reply::play([BodyPart::trailers(&[
+                ("grpc-status", "14"),
+                ("grpc-message", "down"),
+                BAD_DETAILS,
+            ])]),
             Code::Unavailable,
             "down",
         ),
         (
             "bad details after a message",
-            Reply::play([data(), Beat::trailers(&[("grpc-status", "14"), BAD_DETAILS])]),
+            Reply::play([data(), BodyPart::trailers(&[("grpc-status", "14"), BAD_DETAILS])]),
             Code::Unavailable,
             "",
         ),
         ("a status of letters", Reply::play_with(&[("grpc-status", "abc")], []), Code::Unknown, ""),
-        ("an empty status", Reply::play([Beat::trailers(&[("grpc-status", "")])]), Code::Unknown, ""),
-        ("a status beyond all", Reply::play([Beat::trailers(&[("grpc-status", "99")])]), Code::Unknown, ""),
+        ("an empty status", Reply::play([BodyPart::trailers(&[("grpc-status", "")])]), Code::Unknown, ""),
+        (
+            "a status beyond all",
+            Reply::play([BodyPart::trailers(&[("grpc-status", "99")])]),
+            Code::Unknown,
+            "",
+        ),
         ("a negative status", Reply::play_with(&[("grpc-status", "-1")], []), Code::Unknown, ""),
-        ("a status of bytes", Reply::play([Beat::trailers(&[("grpc-status", "\u{e9}")])]), Code::Unknown, ""),
+        (
+            "a status of bytes",
+            Reply::play([BodyPart::trailers(&[("grpc-status", "\u{e9}")])]),
+            Code::Unknown,
+            "",
+        ),
         (
             "a service that is down behind a proxy",
             Reply::http(503, &[("content-type", "text/html")]),
@@ -116,8 +130,8 @@ async fn errors_are_retried_by_that_code() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_without_a_status_is_unknown() {
-    let cut = |beats: Vec<Beat>| Reply::play(beats);
-    for beats in [vec![], vec![Beat::message(&page())], vec![Beat::trailers(&[("x-other", "1")])]] {
+    let cut = |beats: Vec<BodyPart>| Reply::play(beats);
+    for beats in [vec![], vec![BodyPart::message(&page())], vec![BodyPart::trailers(&[("x-other", "1")])]] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(cut(beats.clone())));
             let status = stack.list(server.channel(), &Setup::new(settings())).await.unwrap_err();
@@ -132,7 +146,7 @@ async fn a_reply_without_a_status_is_unknown() {
 async fn bad_details_of_a_success_do_no_harm() {
     let ok = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
     for stack in Stack::ALL {
-        let reply = Reply::play([Beat::message(&page()), Beat::trailers(&ok)]);
+        let reply = Reply::play([BodyPart::message(&page()), BodyPart::trailers(&ok)]);
         let server = VirtualServer::start(Script::always(reply));
         let response = stack.list(server.channel(), &Setup::new(settings())).await.unwrap();
         assert_eq!(response.into_inner(), page(), "{stack:?}");
@@ -146,8 +160,8 @@ async fn bad_details_of_a_success_do_no_harm() {
 /// A message that is cut, compressed although no header says so, or no message at all. tonic's own decoder reports it.
 #[tokio::test(start_paused = true)]
 async fn messages_that_can_t_be_read_end_the_operation() {
-    let good = || Beat::trailers(&[("grpc-status", "0")]);
-    let data = |bytes: &'static [u8]| Beat::Data(bytes.into());
+    let good = || BodyPart::trailers(&[("grpc-status", "0")]);
+    let data = |bytes: &'static [u8]| BodyPart::Data(bytes.into());
     let cases = [
         ("cut in the prefix", vec![data(b"\0\0"), good()]),
         ("cut in the message", vec![data(b"\0\0\0\0\x09a"), good()]),
@@ -210,7 +224,7 @@ async fn replies_of_unlisted_methods_fail_and_no_more() {
     let bad_success = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
     let more = [
         ("a good head", Reply::play_with(&bad_success, [])),
-        ("good trailers", Reply::play([Beat::trailers(&bad_success)])),
+        ("good trailers", Reply::play([BodyPart::trailers(&bad_success)])),
     ];
     let replies = errors().into_iter().map(|(name, reply, ..)| (name, reply)).chain(more);
     for (name, reply) in replies {

@@ -15,8 +15,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, lasting, ms, report_of, reported,
-    row, rows,
+    BodyPart, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, lasting, ms, report_of,
+    reported, row, rows,
 };
 use tower::buffer::Buffer;
 use tower::limit::ConcurrencyLimit;
@@ -70,8 +70,10 @@ async fn each_limit_has_its_reason() {
     let down = || Script::always(Reply::unavailable());
     let three = settings().to_builder().max_attempts(3).build().unwrap();
     let unlimited = RetrySettings::builder().initial_retry_delay(ms(200)).build().unwrap();
-    let broken =
-        Reply::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::trailers(&[("grpc-status", "0")])]);
+    let broken = Reply::play([
+        BodyPart::Data(vec![0, 0, 0, 0, 9, 1].into()),
+        BodyPart::trailers(&[("grpc-status", "0")]),
+    ]);
     for stack in Stack::ALL {
         let setup = Setup::new(settings());
         let internal = Script::always(Reply::code(tonic::Code::Internal));
@@ -211,7 +213,7 @@ async fn an_error_after_the_message_is_retried() {
     let page = ListAssetsResponse { next_page_token: "first".to_owned(), ..Default::default() };
     let status = Status::unavailable("after all");
     for stack in Stack::ALL {
-        let reply = Reply::play([Beat::message(&page), Beat::status(&status)]);
+        let reply = Reply::play([BodyPart::message(&page), BodyPart::status(&status)]);
         let server = VirtualServer::start(Script::at_once([reply]));
         let result = stack.list(server.channel(), &Setup::new(settings())).await;
         let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
@@ -219,7 +221,8 @@ async fn an_error_after_the_message_is_retried() {
         assert_eq!(result.unwrap().into_inner().next_page_token, "", "{stack:?}");
 
         // If the trailers take their time, the message of an RPC of unknown kind is handed over first.
-        let reply = Reply::play([Beat::message(&page), Beat::Wait(ms(10)), Beat::status(&status)]);
+        let reply =
+            Reply::play([BodyPart::message(&page), BodyPart::Wait(ms(10)), BodyPart::status(&status)]);
         let server = VirtualServer::start(Script::at_once([reply]));
         let result = stack.list(server.channel(), &Setup::new(settings())).await;
         if stack == Stack::Layer {
@@ -235,9 +238,12 @@ async fn an_error_after_the_message_is_retried() {
 #[tokio::test(start_paused = true)]
 async fn a_report_says_that_the_response_was_committed() {
     let page = ListAssetsResponse::default();
-    let good = Beat::trailers(&[("grpc-status", "0")]);
-    let server =
-        VirtualServer::start(Script::always(Reply::play([Beat::message(&page), Beat::Wait(ms(10)), good])));
+    let good = BodyPart::trailers(&[("grpc-status", "0")]);
+    let server = VirtualServer::start(Script::always(Reply::play([
+        BodyPart::message(&page),
+        BodyPart::Wait(ms(10)),
+        good,
+    ])));
     for (stack, notes) in [
         (Stack::Generated, vec![]),
         (Stack::LayerWithDescriptors, vec![]),

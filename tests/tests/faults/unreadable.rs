@@ -6,7 +6,7 @@ use gax_retry::{Attempt, Code, CodeSet, StopReason};
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
+    BodyPart, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
     reported, row, rows, settings,
 };
 
@@ -122,22 +122,23 @@ async fn without_codes_too_a_call_that_dies_with_others_is_unavailable() {
     }
 }
 
-fn page(token: &str) -> Beat {
-    Beat::message(&ListAssetsResponse { next_page_token: token.to_owned(), ..Default::default() })
+fn page(token: &str) -> BodyPart {
+    BodyPart::message(&ListAssetsResponse { next_page_token: token.to_owned(), ..Default::default() })
 }
 
 /// The RPC is unary: its response is one message.
 #[tokio::test(start_paused = true)]
 async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
-    let good = Beat::trailers(&[("grpc-status", "0")]);
-    let Beat::Data(first) = page("one") else { unreachable!() };
-    let cut = |at| [Beat::Data(first.slice(..at)), Beat::Data(first.slice(at..))];
+    let good = BodyPart::trailers(&[("grpc-status", "0")]);
+    let BodyPart::Data(first) = page("one") else { unreachable!() };
+    let cut = |at| [BodyPart::Data(first.slice(..at)), BodyPart::Data(first.slice(at..))];
     let plays = [
         vec![page("one"), page("two"), good.clone()],
-        vec![page("one"), Beat::Wait(ms(100)), page("two"), Beat::Hang],
+        vec![page("one"), BodyPart::Wait(ms(100)), page("two"), BodyPart::Hang],
         [cut(3).to_vec(), vec![page("two"), good.clone()]].concat(),
-        [cut(first.len() - 1).to_vec(), vec![Beat::Data(Bytes::from_static(b"\0")), good.clone()]].concat(),
-        vec![Beat::Data([&first[..], &first[..]].concat().into()), good],
+        [cut(first.len() - 1).to_vec(), vec![BodyPart::Data(Bytes::from_static(b"\0")), good.clone()]]
+            .concat(),
+        vec![BodyPart::Data([&first[..], &first[..]].concat().into()), good],
     ];
     for play in plays {
         for stack in [Stack::Generated, Stack::LayerWithDescriptors] {
@@ -156,7 +157,7 @@ async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
 /// Without descriptors nobody knows: what goes on after a message is a stream.
 #[tokio::test(start_paused = true)]
 async fn a_second_message_is_passed_on_where_the_kind_is_not_known() {
-    let play = [page("one"), page("two"), Beat::trailers(&[("grpc-status", "0")])];
+    let play = [page("one"), page("two"), BodyPart::trailers(&[("grpc-status", "0")])];
     let server = VirtualServer::start(Script::always(Reply::play(play)));
     let mut caller = Stack::Layer.caller(server.channel(), &setup());
     let result = caller.list(reported(ListAssetsRequest::default())).await;

@@ -231,7 +231,7 @@ async fn a_retry_after_beyond_the_budget_ends_the_operation_at_once() {
         let act = HttpAct::status(503).with_header("retry-after", value);
         let seen = sent(&layer(), [act], get()).await;
         assert_eq!((seen.status, seen.server.times()), (503, vec![0]), "{value}");
-        assert_eq!(seen.report.stop_reason(), Some(StopReason::ServerDelayExceedsBudget));
+        assert_eq!(seen.report.stop_reason(), Some(StopReason::ServerDelayExceedsTotalTimeout));
         assert_eq!(seen.server.elapsed(), Duration::ZERO);
     }
 }

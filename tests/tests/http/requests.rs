@@ -127,7 +127,7 @@ async fn one_request_may_wait_longer_or_shorter_for_bytes() {
     for (options, took) in [
         (None, 300 + 100 + 300 + 100 + 300),
         (Some(own.body_idle_timeout(ms(50))), 50 + 100 + 50 + 100 + 50),
-        (Some(own.no_body_idle_timeout()), 1000 + 100 + 1000 + 100 + 1000),
+        (Some(own.without_body_idle_timeout()), 1000 + 100 + 1000 + 100 + 1000),
     ] {
         let (_server, client) = client(&layer, slow());
         let mut request = put(());
@@ -174,9 +174,9 @@ async fn one_request_changes_single_settings() {
     let own = CallOptions::new;
     for (options, starts) in [
         (own(), vec![0, 100, 200]),
-        (own().no_retries(), vec![0]),
+        (own().without_retries(), vec![0]),
         (own().max_attempts(2), vec![0, 100]),
-        (own().no_max_attempts().timeout(ms(350)), vec![0, 100, 200, 300]),
+        (own().without_max_attempts().timeout(ms(350)), vec![0, 100, 200, 300]),
         (own().initial_retry_delay(ms(30)).retry_delay_multiplier(2.0), vec![0, 30, 90]),
     ] {
         let (server, client) = client(&layer, unavailable(9));

@@ -11,7 +11,8 @@ use tonic::metadata::AsciiMetadataValue;
 use tonic_gax::{OperationError, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
+    BodyPart, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, ms,
+    report_of,
 };
 use tower_service::Service as _;
 
@@ -168,10 +169,10 @@ async fn a_pushback_makes_no_other_code_retryable_and_lifts_no_limit() {
         }
         let late = [pushed(DOWN, &["10000"])];
         let (seen, _) = call(stack, &setup(Compatibility::Documented), late.clone()).await;
-        assert_eq!(seen, failed(&[0], DOWN, StopReason::ServerDelayExceedsBudget), "{stack:?}");
+        assert_eq!(seen, failed(&[0], DOWN, StopReason::ServerDelayExceedsTotalTimeout), "{stack:?}");
         let (seen, status) = call(stack, &setup(Compatibility::Grpc), late).await;
         let code = tonic::Code::DeadlineExceeded;
-        assert_eq!(seen, failed(&[0], code, StopReason::ServerDelayExceedsBudget), "{stack:?}");
+        assert_eq!(seen, failed(&[0], code, StopReason::ServerDelayExceedsTotalTimeout), "{stack:?}");
         let status = status.unwrap();
         let cause = OperationError::of(&status).unwrap().source().unwrap();
         assert_eq!(cause.downcast_ref::<Status>().unwrap().code(), DOWN, "{stack:?}");
@@ -181,7 +182,8 @@ async fn a_pushback_makes_no_other_code_retryable_and_lifts_no_limit() {
 /// Trailers after headers are read like those that come alone; by gRPC's rules such a response has committed.
 #[tokio::test(start_paused = true)]
 async fn trailers_after_headers_are_read_unless_the_headers_committed() {
-    let reply = Reply::play([Beat::trailers(&[("grpc-status", "14"), ("grpc-retry-pushback-ms", "300")])]);
+    let reply =
+        Reply::play([BodyPart::trailers(&[("grpc-status", "14"), ("grpc-retry-pushback-ms", "300")])]);
     for stack in Stack::ALL {
         let (seen, _) = call(stack, &setup(Compatibility::Documented), [reply.clone()]).await;
         assert_eq!(seen, good(&[0, 300]), "{stack:?}");
@@ -236,7 +238,7 @@ async fn only_a_pushback_may_ask_for_more_than_a_minute_of_an_endless_operation(
         let (seen, _) = call(stack, &setup, [Reply::status(informed(60))]).await;
         assert_eq!(seen, good(&[0, 60_100]), "{stack:?}");
         let (seen, _) = call(stack, &setup, [Reply::status(informed(61))]).await;
-        assert_eq!(seen, failed(&[0], DOWN, StopReason::ServerDelayExceedsBudget), "{stack:?}");
+        assert_eq!(seen, failed(&[0], DOWN, StopReason::ServerDelayExceedsTotalTimeout), "{stack:?}");
         let (seen, _) = call(stack, &setup, [pushed(DOWN, &["100000"])]).await;
         assert_eq!(seen, good(&[0, 100_000]), "{stack:?}");
     }
@@ -305,7 +307,7 @@ async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {
     );
     let (times, reason) =
         http(Compatibility::Documented, HttpAct::status(503).with_body(INFO.replace("3s", "10s"))).await;
-    assert_eq!((times, reason), (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
+    assert_eq!((times, reason), (vec![0], Some(StopReason::ServerDelayExceedsTotalTimeout)));
 }
 
 /// When two hundred clients come back that got one moment at once, in milliseconds: the first, the last, and the

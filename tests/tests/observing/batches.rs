@@ -22,7 +22,7 @@ fn words() -> Batching<&'static str, (), Status> {
         .delay_threshold(ms(1000))
         .max_outstanding_elements(2)
         .limit_exceeded(LimitExceeded::Block);
-    call.no_replies().settings(settings.build()).bytes(|word: &&str| word.len() as u64).named("words")
+    call.without_replies().settings(settings.build()).bytes(|word: &&str| word.len() as u64).named("words")
 }
 
 #[test]

@@ -17,8 +17,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, Li
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
-    Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms,
-    plain,
+    BodyPart, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, delays,
+    ms, plain,
 };
 use tower_service::Service as _;
 
@@ -175,9 +175,9 @@ async fn each_attempt_s_request_has_headers_of_its_own() {
 
 #[tokio::test(start_paused = true)]
 async fn a_response_that_is_no_message_is_a_failure() {
-    let garbage = Beat::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 0xff, 0xff]));
+    let garbage = BodyPart::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 0xff, 0xff]));
     let recorder = Recorder::default();
-    let good = Beat::trailers(&[("grpc-status", "0")]);
+    let good = BodyPart::trailers(&[("grpc-status", "0")]);
     let server = VirtualServer::start(Script::always(Reply::play([garbage, good])));
     let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
     let code = caller.list(ListAssetsRequest::default()).await.unwrap_err().code();
@@ -222,19 +222,26 @@ async fn listened(script: impl Fn() -> Script) -> Vec<String> {
     all.swap_remove(0)
 }
 
-fn line(count: u32) -> Beat {
-    Beat::message(&Line { text: "line".to_owned(), count })
+fn line(count: u32) -> BodyPart {
+    BodyPart::message(&Line { text: "line".to_owned(), count })
 }
 
-fn trailers(status: &Status) -> Beat {
-    Beat::status(status)
+fn trailers(status: &Status) -> BodyPart {
+    BodyPart::status(status)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_s_operation_ends_with_the_stream() {
     let end = trailers(&Status::ok(""));
-    let beats =
-        vec![line(0), Beat::Wait(ms(300)), line(1), Beat::Wait(ms(300)), line(2), Beat::Wait(ms(100)), end];
+    let beats = vec![
+        line(0),
+        BodyPart::Wait(ms(300)),
+        line(1),
+        BodyPart::Wait(ms(300)),
+        line(2),
+        BodyPart::Wait(ms(100)),
+        end,
+    ];
     assert_eq!(
         listened(|| Script::at_once([Reply::unavailable(), Reply::play(beats.clone())])).await,
         [
@@ -256,7 +263,7 @@ async fn a_stream_s_operation_ends_with_the_stream() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_breaks_off_has_failed() {
-    let beats = vec![line(0), Beat::Wait(ms(300)), line(1), trailers(&Status::unavailable("gone"))];
+    let beats = vec![line(0), BodyPart::Wait(ms(300)), line(1), trailers(&Status::unavailable("gone"))];
     assert_eq!(
         listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
         [
@@ -271,7 +278,7 @@ async fn a_stream_that_breaks_off_has_failed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_dropped_is_cancelled() {
-    let beats = vec![line(0), Beat::Hang];
+    let beats = vec![line(0), BodyPart::Hang];
     assert_eq!(
         listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
         [
@@ -319,7 +326,7 @@ async fn a_stream_that_stalls_ends_with_the_time_that_it_had() {
         (false, "operation_failed DEADLINE_EXCEEDED 1 attempts 1000 ms COMMITTED"),
     ] {
         let recorder = Recorder::default();
-        let server = VirtualServer::start(Script::always(Reply::play([line(0), Beat::Hang])));
+        let server = VirtualServer::start(Script::always(Reply::play([line(0), BodyPart::Hang])));
         let setup = Setup::new(settings()).recorded(&recorder);
         let layer = if is_described { setup.layer_with_descriptors() } else { setup.layer() };
         let mut client = TonicTalkClient::new(layer.layer(server.channel()));
@@ -560,7 +567,7 @@ fn what_stops_a_retry_is_distinguished_from_what_is_not_retried() {
         StopReason::NoLimits,
         StopReason::Throttled,
         StopReason::Pushback,
-        StopReason::ServerDelayExceedsBudget,
+        StopReason::ServerDelayExceedsTotalTimeout,
         StopReason::NestedRetry,
     ];
     assert!(exhausted.iter().all(|reason| reason.is_of_retries()));

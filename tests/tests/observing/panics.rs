@@ -24,7 +24,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
-    Beat, Caller, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer,
+    BodyPart, Caller, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer,
     delays, error_report, ms,
 };
 use tracing_subscriber::Registry;
@@ -251,16 +251,23 @@ async fn an_observer_that_panics_in_every_method_changes_no_call_and_no_other_ob
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_read_to_its_end_or_dropped_though_its_observer_panics() {
-    let line = |count| Beat::message(&Line { text: "line".to_owned(), count });
+    let line = |count| BodyPart::message(&Line { text: "line".to_owned(), count });
     let panics = Panics { watches: true, ..Panics::default() };
     for (end, expected) in [
-        (Beat::status(&Status::ok("")), "operation_succeeded OK 1 attempts 300 ms"),
-        (Beat::status(&Status::unavailable("")), "operation_failed UNAVAILABLE 1 attempts 300 ms COMMITTED"),
-        (Beat::Hang, "operation_cancelled CANCELLED 1 attempts 2000 ms CANCELLED"),
+        (BodyPart::status(&Status::ok("")), "operation_succeeded OK 1 attempts 300 ms"),
+        (
+            BodyPart::status(&Status::unavailable("")),
+            "operation_failed UNAVAILABLE 1 attempts 300 ms COMMITTED",
+        ),
+        (BodyPart::Hang, "operation_cancelled CANCELLED 1 attempts 2000 ms CANCELLED"),
     ] {
         let recorder = Recorder::default();
-        let server =
-            VirtualServer::start(Script::always(Reply::play([line(0), Beat::Wait(ms(300)), line(1), end])));
+        let server = VirtualServer::start(Script::always(Reply::play([
+            line(0),
+            BodyPart::Wait(ms(300)),
+            line(1),
+            end,
+        ])));
         let mut stub = TalkStubSettings::builder();
         stub.listen().set_retry_settings(settings()).set_retryable_codes([Code::Unavailable]);
         let talk = TalkSettings::create(stub.build().unwrap()).with_options(

@@ -26,7 +26,8 @@ fn settings_leave_out_what_is_not_set() {
         format!("CallSettings {{ retry_settings: {expected}, retryable_codes: {{Aborted}} }}")
     );
     assert_eq!(format!("{:?}", CallOptions::new()), "CallOptions");
-    let options = CallOptions::new().no_timeout().max_attempts(3).retryable_codes(Code::Aborted).report(true);
+    let options =
+        CallOptions::new().without_timeout().max_attempts(3).retryable_codes(Code::Aborted).report(true);
     assert_eq!(
         format!("{options:?}"),
         "CallOptions { overrides: SettingsOverrides { total_timeout: Disabled, max_attempts: Set(3) }, \

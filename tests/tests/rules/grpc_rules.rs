@@ -5,7 +5,9 @@ use gax_retry::{Code, Compatibility, StopReason};
 use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Note, OperationError, OperationReport};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of, row, rows};
+use tonic_gax_tests::{
+    BodyPart, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of, row, rows,
+};
 
 const DOWN: Code = Code::Unavailable;
 
@@ -82,8 +84,9 @@ async fn waits_lie_within_a_fifth_of_their_delay() {
 /// A response of headers, and an error after them.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_is_committed_once_its_response_has_headers() {
-    let late = Reply::play([Beat::status(&Status::unavailable("down"))]);
-    let half = Reply::play([Beat::Data(vec![0, 0].into()), Beat::status(&Status::unavailable("down"))]);
+    let late = Reply::play([BodyPart::status(&Status::unavailable("down"))]);
+    let half =
+        Reply::play([BodyPart::Data(vec![0, 0].into()), BodyPart::status(&Status::unavailable("down"))]);
     for reply in [late, half] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(reply.clone()));

@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkStubSettings};
 use tonic_gax_tests::{
-    Beat, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows,
+    BodyPart, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows,
 };
 
 const LOST: Code = Code::Cancelled;
@@ -144,8 +144,13 @@ async fn a_hedge_that_is_withheld_after_a_failure_is_a_note() {
 /// gRFC A6: response headers commit the call.
 #[tokio::test(start_paused = true)]
 async fn by_grpcs_rules_headers_decide() {
-    let headers_first =
-        || Reply::play([Beat::Wait(ms(150)), Beat::message(&()), Beat::trailers(&[("grpc-status", "0")])]);
+    let headers_first = || {
+        Reply::play([
+            BodyPart::Wait(ms(150)),
+            BodyPart::message(&()),
+            BodyPart::trailers(&[("grpc-status", "0")]),
+        ])
+    };
     for stack in Stack::ALL {
         let steps = || [(0, Reply::Hang), (20, headers_first()), (0, Reply::Hang)];
         let (result, report, server) = call(stack, &setup().compatible(Compatibility::Grpc), steps()).await;
@@ -281,9 +286,9 @@ async fn a_report_lasts_until_its_last_attempt_is_over() {
 #[tokio::test(start_paused = true)]
 async fn the_attempt_whose_response_can_not_be_read_is_the_one_that_won() {
     let unreadable = Reply::play([
-        Beat::Wait(ms(150)),
-        Beat::Data(vec![0, 0, 0, 0, 1, 255].into()),
-        Beat::trailers(&[("grpc-status", "0")]),
+        BodyPart::Wait(ms(150)),
+        BodyPart::Data(vec![0, 0, 0, 0, 1, 255].into()),
+        BodyPart::trailers(&[("grpc-status", "0")]),
     ]);
     let steps = [(0, unreadable), (0, Reply::Hang)];
     let (result, report, _) = call(Stack::Generated, &setup(), steps).await;

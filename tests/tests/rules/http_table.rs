@@ -164,10 +164,10 @@ async fn a_rule_says_how_long_a_server_may_ask_for() {
     let layer = HttpRetryLayer::from_policies(RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
     for (path, delay, times, reason) in [
         ("now", "2", vec![0, 2100], StopReason::MaxAttempts),
-        ("now", "3", vec![0], StopReason::ServerDelayExceedsBudget),
+        ("now", "3", vec![0], StopReason::ServerDelayExceedsTotalTimeout),
         // Without a word of the table it is a minute.
         ("later", "60", vec![0, 60_100], StopReason::MaxAttempts),
-        ("later", "61", vec![0], StopReason::ServerDelayExceedsBudget),
+        ("later", "61", vec![0], StopReason::ServerDelayExceedsTotalTimeout),
     ] {
         let act = HttpAct::status(503).with_header("retry-after", delay);
         let found = sent(&layer, act, request("GET", &format!("{SECOND}/{path}"))).await;

@@ -22,7 +22,7 @@ use tonic::{Request, Status};
 use tonic_gax::{OperationError, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, line};
+use tonic_gax_tests::{BodyPart, Reply, Script, Setup, VirtualServer, line};
 
 /// Resumes always, as the recorded strategy does.
 struct Always;
@@ -145,17 +145,17 @@ impl Recorded<'_> {
         let reply = |index: usize, timeout: u64| {
             let entry = entries.get(index).or(entries.last()).unwrap();
             let messages = entry["responses"].as_u64().unwrap();
-            let mut beats: Vec<Beat> = (0..messages).map(|_| Beat::message(&line(1))).collect();
+            let mut beats: Vec<BodyPart> = (0..messages).map(|_| BodyPart::message(&line(1))).collect();
             match entry["server_us"].as_u64() {
                 Some(after) if timeout / 1000 == 0 || after < timeout / 1000 * 1000 => {
                     let code: Code = entry["code"].as_str().unwrap().parse().unwrap();
-                    beats.push(Beat::Wait(Duration::from_micros(after)));
+                    beats.push(BodyPart::Wait(Duration::from_micros(after)));
                     beats.push(match code {
-                        Code::Ok => Beat::trailers(&[("grpc-status", "0")]),
-                        code => Beat::status(&Status::new(tonic::Code::from(i32::from(code)), "")),
+                        Code::Ok => BodyPart::trailers(&[("grpc-status", "0")]),
+                        code => BodyPart::status(&Status::new(tonic::Code::from(i32::from(code)), "")),
                     });
                 }
-                _ => beats.push(Beat::Hang),
+                _ => beats.push(BodyPart::Hang),
             }
             Reply::play(beats)
         };

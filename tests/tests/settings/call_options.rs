@@ -64,7 +64,7 @@ async fn each_field_is_changed_alone() {
     assert_eq!(refused(&none()).await, (second(&[0, 100, 300, 600]), attempts));
     assert_eq!(refused(&none().max_attempts(2)).await, (second(&[0, 100]), attempts));
     assert_eq!(refused(&none().max_attempts(5)).await, (second(&[0, 100, 300, 600, 900]), attempts));
-    assert_eq!(refused(&none().no_retries()).await, (second(&[0]), attempts));
+    assert_eq!(refused(&none().without_retries()).await, (second(&[0]), attempts));
     let shorter = none().initial_retry_delay(ms(50));
     assert_eq!(refused(&shorter).await, (second(&[0, 50, 150, 350]), attempts));
     let at_once = none().initial_retry_delay(Duration::ZERO);
@@ -105,18 +105,18 @@ async fn each_default_of_a_delay_stands_by_itself() {
 async fn a_limit_can_be_lifted() {
     let none = CallOptions::new;
     // The total is all that is left to end it.
-    let (table, stop) = refused(&none().no_max_attempts()).await;
+    let (table, stop) = refused(&none().without_max_attempts()).await;
     assert_eq!((table.len(), stop), (18, StopReason::TotalTimeout));
     assert_eq!(table.last(), Some(&(4800, Some(200))));
     // An attempt may use all that is left.
     let table = vec![(0, Some(5000)), (100, Some(4900)), (300, Some(4700)), (600, Some(4400))];
-    assert_eq!(refused(&none().no_attempt_timeout()).await, (table, StopReason::MaxAttempts));
+    assert_eq!(refused(&none().without_attempt_timeout()).await, (table, StopReason::MaxAttempts));
     // Nothing bounds an attempt.
     let table = vec![(0, None), (100, None), (300, None), (600, None)];
-    let unbounded = none().no_attempt_timeout().no_timeout();
+    let unbounded = none().without_attempt_timeout().without_timeout();
     assert_eq!(refused(&unbounded).await, (table, StopReason::MaxAttempts));
     // Nothing bounds the operation.
-    let neither = none().no_timeout().no_max_attempts();
+    let neither = none().without_timeout().without_max_attempts();
     assert_eq!(refused(&neither).await, (vec![(0, Some(1000))], StopReason::NoLimits));
 }
 
@@ -130,14 +130,14 @@ async fn a_timeout_replaces_the_total_be_it_longer_or_shorter() {
     assert_eq!(hung(none().timeout(ms(3000))).await, (table, late));
     let table = vec![(0, Some(1000)), (1100, Some(1000)), (2300, Some(1000)), (3600, Some(1000))];
     assert_eq!(hung(none().timeout(ms(60_000))).await, (table.clone(), StopReason::MaxAttempts));
-    assert_eq!(hung(none().no_timeout()).await, (table, StopReason::MaxAttempts));
-    let longer = none().timeout(ms(60_000)).no_attempt_timeout();
+    assert_eq!(hung(none().without_timeout()).await, (table, StopReason::MaxAttempts));
+    let longer = none().timeout(ms(60_000)).without_attempt_timeout();
     assert_eq!(hung(longer).await, (vec![(0, Some(60_000))], late));
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_timeout_leaves_the_caller_s_own_deadline() {
-    let options = CallOptions::new().no_timeout().no_attempt_timeout().no_max_attempts();
+    let options = CallOptions::new().without_timeout().without_attempt_timeout().without_max_attempts();
     for compatibility in COMPATIBILITIES {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(Reply::Hang));
@@ -346,7 +346,7 @@ async fn by_gax_java_s_rules_no_timeout_of_a_call_turns_retries_on() {
         (java(&limited, CodeSet::EMPTY), with_codes.clone()),
         (java(&limited, CodeSet::EMPTY), with_codes.clone().timeout(ms(10_000))),
         (java(&limited, CodeSet::EMPTY), with_codes.clone().attempt_timeout(ms(10_000))),
-        (java(&limited, CodeSet::EMPTY), with_codes.clone().no_attempt_timeout()),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().without_attempt_timeout()),
         (java(&single, down), CallOptions::new().attempt_timeout(ms(10_000))),
         (java(&single, down), CallOptions::new().timeout(ms(10_000)).attempt_timeout(ms(10_000))),
     ] {
@@ -364,7 +364,7 @@ async fn by_gax_java_s_rules_a_method_without_limits_has_one_attempt_whatever_ti
         (CallOptions::new(), None),
         (CallOptions::new().timeout(ms(10_000)), Some(10_000)),
         (CallOptions::new().attempt_timeout(ms(2000)), Some(2000)),
-        (CallOptions::new().no_attempt_timeout(), None),
+        (CallOptions::new().without_attempt_timeout(), None),
     ] {
         for stack in [Stack::Layer, Stack::LayerWithDescriptors] {
             let server = VirtualServer::start(Script::always(Reply::unavailable()));

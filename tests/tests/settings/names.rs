@@ -27,7 +27,7 @@ async fn options_of_a_call_in_any_order() {
         .max_attempts(3)
         .attempt_timeout(ms(1000))
         .timeout(ms(5000));
-    let lifted = CallOptions::new().no_timeout().no_attempt_timeout().no_max_attempts();
+    let lifted = CallOptions::new().without_timeout().without_attempt_timeout().without_max_attempts();
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let mut caller =
         Stack::Generated.caller(server.channel(), &Setup::new(RetrySettings::no_retry(ms(60_000))));
@@ -35,7 +35,7 @@ async fn options_of_a_call_in_any_order() {
     let status = caller.list(request.with_call_options(options)).await.unwrap_err();
     let error = OperationError::of(&status).unwrap();
     assert_eq!((error.stop_reason(), error.report().attempt_count()), (Some(StopReason::MaxAttempts), 3));
-    for once in [CallOptions::new().no_retries(), lifted] {
+    for once in [CallOptions::new().without_retries(), lifted] {
         let request = tonic::Request::new(ListAssetsRequest::default());
         let status = caller.list(request.with_call_options(once)).await.unwrap_err();
         assert_eq!(OperationError::of(&status).unwrap().report().attempt_count(), 1);

@@ -156,23 +156,23 @@ fn cases() -> [Case; 12] {
         ("none", none(), |_| {}),
         ("longer", none().timeout(ms(10_000)), |limits| limits.total = Some(10_000)),
         ("shorter", none().timeout(ms(300)), |limits| limits.total = Some(300)),
-        ("no timeout", none().no_timeout(), |limits| limits.total = None),
+        ("no timeout", none().without_timeout(), |limits| limits.total = None),
         ("longer attempts", none().attempt_timeout(ms(5000)), |limits| limits.own = [Some(5000); 2]),
         ("shorter attempts", none().attempt_timeout(ms(250)), |limits| limits.own = [Some(250); 2]),
-        ("no attempt timeout", none().no_attempt_timeout(), |limits| limits.own = [None; 2]),
+        ("no attempt timeout", none().without_attempt_timeout(), |limits| limits.own = [None; 2]),
         ("both longer", none().timeout(ms(10_000)).attempt_timeout(ms(2000)), |limits| {
             *limits = Limits { total: Some(10_000), own: [Some(2000); 2], ..*limits };
         }),
         ("two attempts", none().timeout(ms(10_000)).max_attempts(2), |limits| {
             *limits = Limits { total: Some(10_000), attempts: Some(2), ..*limits };
         }),
-        ("any number", none().timeout(ms(2000)).no_max_attempts(), |limits| {
+        ("any number", none().timeout(ms(2000)).without_max_attempts(), |limits| {
             *limits = Limits { total: Some(2000), attempts: None, ..*limits };
         }),
-        ("nothing", none().no_timeout().no_max_attempts(), |limits| {
+        ("nothing", none().without_timeout().without_max_attempts(), |limits| {
             *limits = Limits { total: None, attempts: None, ..*limits };
         }),
-        ("no retries", none().timeout(ms(10_000)).no_retries(), |limits| {
+        ("no retries", none().timeout(ms(10_000)).without_retries(), |limits| {
             *limits = Limits { total: Some(10_000), attempts: Some(1), ..*limits };
         }),
     ]
@@ -302,7 +302,8 @@ async fn without_a_timeout_and_a_number_of_attempts_there_is_one_attempt_of_any_
         let layer = layer.options(OperationOptions::new().reports(true));
         let mut client = AssetServiceClient::new(layer.layer(server.channel()));
         let request = Request::new(ListAssetsRequest::default());
-        let result = client.list_assets(request.with_call_options(CallOptions::new().no_timeout())).await;
+        let result =
+            client.list_assets(request.with_call_options(CallOptions::new().without_timeout())).await;
         assert_eq!(result.is_ok(), after == ms(3000));
         let report = report_of(&result);
         assert_eq!(report.stop_reason(), result.is_err().then_some(StopReason::NoLimits));

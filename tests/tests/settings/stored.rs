@@ -37,7 +37,7 @@ fn settings_of_an_rpc_are_read_as_they_were_stored() {
 fn options_of_a_call_are_read_as_they_were_stored() {
     let all = CallOptions::new()
         .timeout(Duration::from_secs(2))
-        .no_attempt_timeout()
+        .without_attempt_timeout()
         .max_attempts(3)
         .max_retry_delay(Duration::from_millis(1500))
         .retryable_codes([tonic::Code::Aborted])
@@ -47,7 +47,7 @@ fn options_of_a_call_are_read_as_they_were_stored() {
     assert_eq!(
         stored,
         concat!(
-            r#"{"timeout":"2s","no_attempt_timeout":true,"max_attempts":3,"max_retry_delay":"1500ms","#,
+            r#"{"timeout":"2s","without_attempt_timeout":true,"max_attempts":3,"max_retry_delay":"1500ms","#,
             r#""codes":["ABORTED"],"report":false,"#,
             r#""retry_settings":{"timeout":"9s","max_attempts":1}}"#
         )
@@ -65,7 +65,7 @@ fn limits_of_an_http_request_are_read_as_they_were_stored() {
         (none, "{}"),
         (none.max_replay_bytes(0), r#"{"max_replay_bytes":0}"#),
         (none.without_replay_limit(), r#"{"without_replay_limit":true}"#),
-        (none.no_body_idle_timeout(), r#"{"no_body_idle_timeout":true}"#),
+        (none.without_body_idle_timeout(), r#"{"without_body_idle_timeout":true}"#),
         (
             none.max_replay_bytes(65536)
                 .max_response_buffer(0)
@@ -92,8 +92,8 @@ fn limits_of_an_http_request_that_have_no_meaning_are_refused_where_they_stand()
         (r#"{"body_idle_timeout":"30"}"#, "\"30\" has no unit", 27),
         (r#"{"max_response_buffer":-1}"#, "invalid value: integer `-1`", 26),
         (
-            r#"{"body_idle_timeout":"3s","no_body_idle_timeout":true}"#,
-            "body_idle_timeout and no_body_idle_timeout exclude each other; leave one out",
+            r#"{"body_idle_timeout":"3s","without_body_idle_timeout":true}"#,
+            "body_idle_timeout and without_body_idle_timeout exclude each other; leave one out",
             56,
         ),
         (

@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_http::{HttpRetryLayer, OperationOptions, ReqwestService, TransportFailure};
 use gax_retry::{Code, RetrySettings, StopReason};
 use gax_wire::ConnectProblem;
@@ -72,7 +72,7 @@ fn hopeless(ours: &Authority, protocol: &str) -> Vec<(Handshake, ConnectProblem,
 }
 
 /// Calls over such a connection end there, whichever client makes them.
-async fn grpc_ends<T: Transport + Sync>(ours: &Authority, connect: impl Fn(&TlsServer) -> T) {
+async fn grpc_ends<T: GrpcTransport + Sync>(ours: &Authority, connect: impl Fn(&TlsServer) -> T) {
     let mut servers = hopeless(ours, "h2");
     let without_alpn = (ours.good(&[]), servers[4].1, servers[4].2);
     servers.push(without_alpn);

@@ -130,7 +130,7 @@ async fn under_a_server_that_hangs_no_more_is_held_than_the_limit_allows() {
     let call =
         BatchCall::closure(retryer, |_, _: Arc<[Arc<()>]>| std::future::pending::<Result<(), String>>());
     let settings = of_elements(10).max_outstanding_elements(100).limit_exceeded(LimitExceeded::Block);
-    let batcher = Batcher::spawn(call.no_replies().settings(settings.build())).unwrap();
+    let batcher = Batcher::spawn(call.without_replies().settings(settings.build())).unwrap();
     let callers: Vec<_> = (0..1000)
         .map(|_| {
             let (batcher, element) = (batcher.clone(), Arc::clone(&alive));

@@ -1,7 +1,7 @@
 //! A server that takes batches of words.
 
 use crate::{BatchCall, Batching};
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use gax_driver::Retryer;
 use gax_retry::batching::BatchingSettingsBuilder;
 use gax_retry::{BatchingSettings, Code, RetrySettings};

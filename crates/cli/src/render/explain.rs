@@ -105,7 +105,7 @@ fn why(
         StopReason::Committed => "part of the response had been passed to the caller".to_owned(),
         StopReason::Throttled => "the retry budget had no tokens left".to_owned(),
         StopReason::Pushback => "the server asked for no retry".to_owned(),
-        StopReason::ServerDelayExceedsBudget => {
+        StopReason::ServerDelayExceedsTotalTimeout => {
             "the server asked for a longer wait than the operation had time for".to_owned()
         }
         StopReason::NestedRetry => "the request that is being served is itself a retry".to_owned(),

@@ -89,7 +89,7 @@ fn clients_over_rest_are_what_a_build_script_writes() {
     for file in generated.files() {
         assert_eq!(text(&out, file.name()), file.content());
     }
-    assert!(text(&out, "rest.everything.v1.rs").contains("S: ::gax_rest::HttpService,"));
+    assert!(text(&out, "rest.everything.v1.rs").contains("S: ::gax_rest::RestHttpService,"));
 }
 
 /// The API whose batchers the tests of `tests/` compile and call.

@@ -6,9 +6,9 @@
 
 use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
-use gax_driver::__house::{AboveOwnLimit, PREFIX};
-use gax_streams::__house::{Canned, Measured, MeasuringCodec, RawCodec, now};
-use gax_wire::__house::is_one_message;
+use gax_driver::__private::{AboveOwnLimit, PREFIX};
+use gax_streams::__private::{Canned, Measured, MeasuringCodec, RawCodec, now};
+use gax_wire::__private::is_one_message;
 use http::uri::PathAndQuery;
 use http_body::Body as _;
 use prost::Message;
@@ -21,7 +21,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::Streaming;
 use tonic::metadata::MetadataMap;
-use tonic_gax::__house::Remainder;
+use tonic_gax::__private::Remainder;
 use tonic_prost::ProstCodec;
 use tower_service::Service;
 

@@ -1,8 +1,8 @@
 //! TCP connections that are given up if they stall.
 
-use gax_driver::__house::{Clock, Timer};
-use gax_wire::__house::KnownProblem;
-use gax_wire::__house::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
+use gax_driver::__private::{Clock, Timer};
+use gax_wire::__private::KnownProblem;
+use gax_wire::__private::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::Uri;
 use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};

@@ -10,9 +10,9 @@ use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::settings::{ClientSettings, Codec};
 use bytes::Bytes;
-use gax_driver::__house::{earlier, inbound_deadline};
+use gax_driver::__private::{earlier, inbound_deadline};
 use gax_driver::CallOptions;
-use gax_streams::__house::{GrpcConnections, Resumer, StreamCall, StreamProtocol};
+use gax_streams::__private::{GrpcConnections, Resumer, StreamCall, StreamProtocol};
 use gax_streams::resumption::Resumption;
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, Uri};
@@ -25,10 +25,10 @@ use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
-use tonic_gax::__house::{
+use tonic_gax::__private::{
     GrpcProtocol, LIKE_EXAMPLE, MethodConfig, MethodMatch, OwnService, ReadExtent, TakenBy, not_sent,
 };
-use tonic_gax::Transport;
+use tonic_gax::GrpcTransport;
 use tonic_gax::take_over::StreamTimeouts;
 use tonic_prost::ProstCodec;
 
@@ -114,7 +114,7 @@ impl<T> Client<T> {
     }
 }
 
-impl<T: Transport> Client<T> {
+impl<T: GrpcTransport> Client<T> {
     /// Calls a unary RPC.
     pub fn unary<Req, Res>(&self, index: usize, request: Request<Req>) -> UnaryCall<T, Res>
     where

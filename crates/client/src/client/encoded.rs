@@ -1,7 +1,7 @@
 //! The request of a generated client, encoded once for all attempts.
 
 use bytes::Bytes;
-use gax_driver::__house::{earlier, until};
+use gax_driver::__private::{earlier, until};
 use gax_driver::Note;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
-use tonic_gax::__house::{
+use tonic_gax::__private::{
     AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, LIKE_EXAMPLE, MethodConfig, PREVIOUS_ATTEMPTS,
     ReplayableRequest, Template, one_frame, shrink, timeout_in, too_large,
 };

@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response};
-use tonic_gax::__house::GRPC_TIMEOUT;
-use tonic_gax::Transport;
+use tonic_gax::__private::GRPC_TIMEOUT;
+use tonic_gax::GrpcTransport;
 
 /// The service's methods, by their place in its proto.
 const GET: usize = 1;
@@ -22,7 +22,7 @@ const DELETE: usize = 2;
 const CANCEL: usize = 3;
 const WAIT: usize = 4;
 
-impl<T: Transport> Client<T> {
+impl<T: GrpcTransport> Client<T> {
     /// Calls an RPC that starts an operation, when the handle is first polled. The indices are those of the method, and of
     /// the method among those that start operations.
     pub fn long_running<Req, R, M>(
@@ -95,7 +95,7 @@ struct RemoteServer<T> {
     options: Option<CallOptions>,
 }
 
-impl<T: Transport> RemoteServer<T> {
+impl<T: GrpcTransport> RemoteServer<T> {
     fn call<Req, Res>(&self, index: usize, message: Req, deadline: Option<Instant>) -> BoxCall<Res>
     where
         Req: Message + Send + Sync + 'static,
@@ -111,7 +111,7 @@ impl<T: Transport> RemoteServer<T> {
     }
 }
 
-impl<T: Transport> OperationsServer for RemoteServer<T> {
+impl<T: GrpcTransport> OperationsServer for RemoteServer<T> {
     fn get(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<Operation> {
         self.call(GET, GetOperationRequest { name: name.to_owned() }, deadline)
     }

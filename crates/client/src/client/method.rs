@@ -6,7 +6,7 @@ use gax_streams::resumption::Resumption;
 use http::Uri;
 use http::uri::PathAndQuery;
 use std::sync::Arc;
-use tonic_gax::__house::{ExampleRequest, MethodConfig};
+use tonic_gax::__private::{ExampleRequest, MethodConfig};
 use tonic_gax::note;
 
 /// A method as all its calls share it. Resolved once, when the client is made.
@@ -59,7 +59,7 @@ impl Codec {
 mod tests {
     use super::*;
     use gax_retry::{Compatibility, MethodSettings};
-    use tonic_gax::__house::SharedState;
+    use tonic_gax::__private::SharedState;
 
     fn method() -> Method {
         let shared = Arc::new(SharedState::new(Compatibility::Documented));

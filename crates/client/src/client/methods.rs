@@ -3,14 +3,14 @@
 use crate::client::method::Method;
 use crate::google::ClientHeaders;
 use crate::settings::{CallSettings, ClientConfig, Codec, MethodInfo};
-use gax_driver::__house::{CurrentPolicies, Loaded, Observers, Replaceable, ReplayMemory};
+use gax_driver::__private::{CurrentPolicies, Loaded, Observers, Replaceable, ReplayMemory};
 use gax_driver::LivePolicies;
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;
 use std::sync::Arc;
 use tonic::GrpcMethod;
-use tonic_gax::__house::{ExampleRequest, MethodConfig, SharedState};
+use tonic_gax::__private::{ExampleRequest, MethodConfig, SharedState};
 
 /// The methods of a client, by their index. If its settings follow a handle, they are made again for each table.
 #[derive(Clone)]

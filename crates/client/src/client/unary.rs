@@ -5,7 +5,7 @@ use crate::client::encoded::Encoded;
 use crate::settings::Codec;
 use gax_driver::OperationError;
 use gax_driver::protocol::{Driver, Output, Verdict};
-use gax_wire::__house::{BufferedBody, FrameBuffer};
+use gax_wire::__private::{BufferedBody, FrameBuffer};
 use http::HeaderName;
 use http::response::Parts;
 use pin_project_lite::pin_project;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tonic::body::Body;
 use tonic::{Response, Status};
-use tonic_gax::__house::{
+use tonic_gax::__private::{
     GrpcProtocol, MethodConfig, OwnService, ReadExtent, Remainder, ResponseBody, end_status, header,
 };
-use tonic_gax::{CodeExt as _, Transport, note};
+use tonic_gax::{CodeExt as _, GrpcTransport, note};
 
 /// How a message is compressed.
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
@@ -40,7 +40,7 @@ pin_project! {
     ///
     /// Dropping it stops the operation immediately; the server sees the stream reset.
     #[must_use = "futures do nothing unless polled"]
-    pub struct UnaryCall<T: Transport, M> {
+    pub struct UnaryCall<T: GrpcTransport, M> {
         #[pin]
         state: State<T>,
         message: PhantomData<fn() -> M>,
@@ -49,14 +49,14 @@ pin_project! {
 
 pin_project! {
     #[project = StateProj]
-    enum State<T: Transport> {
+    enum State<T: GrpcTransport> {
         // The request could not be written.
         Failed { status: Option<Status> },
         Running { #[pin] driver: Driver<GrpcProtocol<OwnService<T>, Encoded>>, codec: Arc<Codec> },
     }
 }
 
-impl<T: Transport, M> UnaryCall<T, M> {
+impl<T: GrpcTransport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(
         channel: T,
@@ -75,13 +75,13 @@ impl<T: Transport, M> UnaryCall<T, M> {
     }
 }
 
-impl<T: Transport, M> fmt::Debug for UnaryCall<T, M> {
+impl<T: GrpcTransport, M> fmt::Debug for UnaryCall<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnaryCall").finish_non_exhaustive()
     }
 }
 
-impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for UnaryCall<T, M> {
+impl<T: GrpcTransport, M: Message + Default + Send + Sync + 'static> Future for UnaryCall<T, M> {
     type Output = Result<Response<M>, Status>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -153,7 +153,7 @@ fn by_tonic<M: Message + Default + Send + Sync + 'static>(
 /// Closes the operation, since it is known now whether the response is a message. If its message can't be read, the operation has
 /// failed, and no further attempt would do better.
 #[cold]
-fn closed<T: Transport, M>(
+fn closed<T: GrpcTransport, M>(
     driver: Pin<&mut Driver<GrpcProtocol<OwnService<T>, Encoded>>>,
     mut decoded: Result<Response<M>, Status>,
 ) -> Result<Response<M>, Status> {

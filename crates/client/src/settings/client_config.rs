@@ -2,7 +2,7 @@
 
 use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
 use crate::settings::stub_settings::StubSettings;
-use gax_driver::__house::BufferLimits;
+use gax_driver::__private::BufferLimits;
 use gax_driver::{LivePolicies, OperationOptions};
 use gax_retry::{Compatibility, RetryBudget};
 use std::any::Any;

@@ -154,9 +154,9 @@ impl<S> ClientSettings<S> {
     }
 
     /// Whether a server's own timeout is treated as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
-    /// [`RetryLayer::server_timeouts_are_ours`](tonic_gax::RetryLayer::server_timeouts_are_ours).
-    pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {
-        self.config.limits.server_timeouts_are_ours = ours;
+    /// [`RetryLayer::map_timeout_cancellations`](tonic_gax::RetryLayer::map_timeout_cancellations).
+    pub fn with_map_timeout_cancellations(mut self, ours: bool) -> Self {
+        self.config.limits.map_timeout_cancellations = ours;
         self
     }
 }

@@ -1,6 +1,6 @@
 //! Compression and limits of messages.
 
-use gax_driver::__house::PREFIX;
+use gax_driver::__private::PREFIX;
 use tonic::codec::CompressionEncoding;
 
 /// tonic's own limit for what a client receives.

@@ -1,7 +1,7 @@
 //! The counts of an endpoint, across its connections.
 
 use crate::endpoint::end_signal::EndSignal;
-use gax_wire::__house::chain;
+use gax_wire::__private::chain;
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
 

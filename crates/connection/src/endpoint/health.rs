@@ -1,6 +1,6 @@
 //! The health of an endpoint, as far as it is known.
 
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tonic::codegen::StdError;

@@ -5,7 +5,7 @@ use crate::endpoint::owner::Owner;
 use crate::endpoint::pooled_connection::{InFlight, PooledConnection};
 use crate::settings::{PoolSettings, Waits};
 use crate::wait::{Either, either, moment_of};
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use gax_driver::credentials::CredentialsService;
 use gax_retry::ThreadJitter;
 use http::{Request, Response};

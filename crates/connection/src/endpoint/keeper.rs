@@ -8,11 +8,11 @@ use crate::endpoint::owner::Owner;
 use crate::endpoint::pooled_connection::{PooledConnection, is_of_server};
 use crate::endpoint::subchannel::Subchannel;
 use crate::wait::{before, either, moment_of};
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use gax_driver::observe::{ConnectionChange, LostReason};
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource;
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use crate::settings::{ConnectBackoff, Waits};
 use gax_driver::observe::LostReason;
 use gax_retry::jitter::JitterSource;
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use gax_wire::ConnectProblem;
 use std::error::Error;
 use std::time::Duration;
@@ -190,7 +190,7 @@ fn useless(reason: &LostReason, is_again: bool) -> NotConnected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_driver::__house::Clock;
+    use gax_driver::__private::Clock;
     use gax_retry::jitter::NoJitter;
 
     fn second(seconds: f64) -> Duration {

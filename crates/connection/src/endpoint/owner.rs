@@ -4,9 +4,9 @@ use crate::endpoint::http2_connector::Http2Connector;
 use crate::endpoint::lifecycle::Step;
 use crate::endpoint::pooled_connection::PooledConnection;
 use crate::settings::PoolSettings;
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use gax_driver::observe::ConnectionChange;
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use std::sync::Arc;
 use std::time::Duration;
 

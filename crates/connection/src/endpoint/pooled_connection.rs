@@ -6,7 +6,7 @@ use crate::endpoint::lifecycle::Loss;
 use crate::endpoint::subchannel::Subchannel;
 use crate::io::Traffic;
 use crate::resolver::Address;
-use gax_driver::__house::{Carrier, Clock};
+use gax_driver::__private::{Carrier, Clock};
 use gax_driver::observe::{LostReason, Peer};
 use hyper::client::conn::http2::SendRequest;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

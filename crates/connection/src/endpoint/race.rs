@@ -68,7 +68,7 @@ impl Race {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_driver::__house::Clock;
+    use gax_driver::__private::Clock;
 
     fn addresses(ports: &[u16]) -> VecDeque<Address> {
         ports.iter().map(|port| Address::Tcp(([127, 0, 0, 1], *port).into())).collect()

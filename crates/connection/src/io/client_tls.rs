@@ -1,7 +1,7 @@
 //! TLS.
 
 use crate::io::custom::BoxIo;
-use gax_wire::__house::KnownProblem;
+use gax_wire::__private::KnownProblem;
 use gax_wire::ConnectProblem;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};

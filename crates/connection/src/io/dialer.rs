@@ -4,7 +4,7 @@ use crate::io::custom::{BoxIo, Custom};
 use crate::io::proxy::ProxyRule;
 use crate::io::tunnel::Tunnel;
 use crate::resolver::{Address, check_path};
-use gax_wire::__house::{KnownProblem, dead_peers};
+use gax_wire::__private::{KnownProblem, dead_peers};
 use gax_wire::ConnectProblem;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use gax_driver::__house::is_loopback;
+use gax_driver::__private::is_loopback;
 use gax_text::Escaped;
-use gax_wire::__house::KnownProblem;
+use gax_wire::__private::KnownProblem;
 use gax_wire::ConnectProblem;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
@@ -21,7 +21,7 @@ const PROXY: [&str; 4] = ["grpc_proxy", "https_proxy", "HTTPS_PROXY", "http_prox
 const EXEMPT: [&str; 3] = ["no_grpc_proxy", "no_proxy", "NO_PROXY"];
 
 /// The longest head of a response that is read.
-const LONGEST_HEAD: usize = 8 << 10;
+const MAX_HEAD: usize = 8 << 10;
 
 /// A proxy, and the credentials for it.
 #[derive(Clone, PartialEq, Eq)]
@@ -155,7 +155,7 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<Option<String>> {
         if end.is_some() || !is_http {
             return Ok(Some(String::from_utf8_lossy(&head).into_owned()));
         }
-        if head.len() > LONGEST_HEAD {
+        if head.len() > MAX_HEAD {
             return Ok(None);
         }
     }

@@ -1,6 +1,6 @@
 //! A connection's bytes as they are seen, and the switch that ends it.
 
-use gax_wire::__house::KnownProblem;
+use gax_wire::__private::KnownProblem;
 use gax_wire::ConnectProblem;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -38,7 +38,7 @@ impl EjectionTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_driver::__house::Clock;
+    use gax_driver::__private::Clock;
 
     #[test]
     fn an_endpoint_is_out_for_longer_each_time_unless_it_was_good_meanwhile() {

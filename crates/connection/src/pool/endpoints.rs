@@ -5,11 +5,11 @@ use crate::pool::ejection_time::EjectionTime;
 use crate::pool::waiting_calls::{CallTerms, Place, Placement, WaitingCalls};
 use crate::resolver::Address;
 use crate::settings::{Picker, PoolSettings};
-use gax_driver::__house::{Clock, RetryContext};
+use gax_driver::__private::{Clock, RetryContext};
 use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -136,7 +136,7 @@ impl Endpoints {
 
     fn availability(&self) -> Availability {
         let now = Clock::start().now().0;
-        let earlier = gax_driver::__house::earlier::<Instant>;
+        let earlier = gax_driver::__private::earlier::<Instant>;
         let mut next = self.resolved_at.filter(|_| self.list.is_empty());
         let mut failed = self.failure.as_ref().filter(|_| self.list.is_empty()).cloned();
         let (mut is_connecting, mut is_paused) = (self.list.is_empty() && failed.is_none(), false);

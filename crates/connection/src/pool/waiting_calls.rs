@@ -1,9 +1,9 @@
 //! The calls that wait for a stream, in the order in which they came.
 
 use crate::endpoint::{Backlog, InFlight};
-use gax_driver::__house::{ConnectionLink, RetryContext};
+use gax_driver::__private::{ConnectionLink, RetryContext};
 use gax_driver::report::DelayType;
-use gax_wire::__house::NotConnected;
+use gax_wire::__private::NotConnected;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;

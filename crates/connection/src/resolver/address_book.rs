@@ -60,7 +60,7 @@ fn alternating(addresses: Vec<&Address>) -> impl Iterator<Item = &Address> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_driver::__house::Clock;
+    use gax_driver::__private::Clock;
     use std::time::Duration;
 
     fn addresses(texts: &[&str]) -> Vec<Address> {

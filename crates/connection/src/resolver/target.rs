@@ -1,7 +1,7 @@
 //! The target of a connection, as gRPC spells it.
 
 use crate::resolver::address::{Address, check_path};
-use gax_driver::__house::is_loopback;
+use gax_driver::__private::is_loopback;
 use http::Uri;
 use http::uri::Authority;
 use std::error::Error;

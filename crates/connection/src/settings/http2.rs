@@ -1,6 +1,6 @@
 //! The settings of HTTP/2.
 
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use hyper::client::conn::http2::Builder;
 use hyper::rt::Executor;
 use hyper_util::rt::TokioTimer;
@@ -115,15 +115,15 @@ impl Http2 {
     ///
     /// The first of them.
     pub(crate) fn check(&self) -> Result<(), String> {
-        const LARGEST_WINDOW: u32 = (1 << 31) - 1;
+        const MAX_WINDOW: u32 = (1 << 31) - 1;
         const FRAMES: std::ops::RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
         let windows = [
             ("initial_stream_window_size", self.stream_window),
             ("initial_connection_window_size", self.connection_window),
         ];
         for (name, bytes) in windows {
-            if let Some(bytes) = bytes.filter(|bytes| *bytes > LARGEST_WINDOW) {
-                return Err(format!("{name} is {bytes}, but HTTP/2 allows {LARGEST_WINDOW} bytes at most"));
+            if let Some(bytes) = bytes.filter(|bytes| *bytes > MAX_WINDOW) {
+                return Err(format!("{name} is {bytes}, but HTTP/2 allows {MAX_WINDOW} bytes at most"));
             }
         }
         if let Some(bytes) = self.max_frame_size.filter(|bytes| !FRAMES.contains(bytes)) {

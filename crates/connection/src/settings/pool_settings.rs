@@ -4,7 +4,7 @@ use crate::error::ConnectionError;
 use crate::settings::backoff::ConnectBackoff;
 use crate::settings::http2::Http2;
 use crate::settings::picker::{Ejection, Picker};
-use gax_driver::__house::{NoPlaintext, sent_in_plaintext};
+use gax_driver::__private::{NoPlaintext, sent_in_plaintext};
 use gax_driver::credentials::Credentials;
 use http::header::{Entry, USER_AGENT};
 use http::uri::{Authority, PathAndQuery, Scheme};

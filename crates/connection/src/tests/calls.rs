@@ -11,7 +11,7 @@ use tonic::body::Body;
 async fn frame(body: &mut Body) -> Option<String> {
     let frame = soon(poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx))).await?;
     Some(match frame {
-        Err(error) => gax_wire::__house::text_of(&*Box::<dyn std::error::Error>::from(error)),
+        Err(error) => gax_wire::__private::text_of(&*Box::<dyn std::error::Error>::from(error)),
         Ok(frame) => match frame.into_data() {
             Ok(data) => format!("{} bytes", data.len()),
             Err(frame) => {

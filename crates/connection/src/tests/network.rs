@@ -1,7 +1,7 @@
 //! Servers in memory, whose frames the tests write by hand.
 
 use crate::{Address, Connection, ConnectionBuilder, ConnectionError, ResolveFuture, Resolver};
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use gax_retry::jitter::{JitterSource, NoJitter};
 use gax_retry::operation::{self, Action, AttemptResult, Operation, Ready};
@@ -436,7 +436,7 @@ pub(crate) async fn reply(call: JoinHandle<Reply>) -> Reply {
 
 /// The error of a call, with its causes.
 pub(crate) async fn error(call: JoinHandle<Reply>) -> String {
-    gax_wire::__house::text_of(&reply(call).await.map(drop).unwrap_err())
+    gax_wire::__private::text_of(&reply(call).await.map(drop).unwrap_err())
 }
 
 /// A server, over a connection that carries no call yet.

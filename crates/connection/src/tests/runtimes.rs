@@ -72,5 +72,5 @@ fn without_a_runtime_a_call_fails() {
     ));
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     let std::task::Poll::Ready(Err(error)) = calling.as_mut().poll(&mut cx) else { panic!("it waits") };
-    assert!(gax_wire::__house::text_of(&error).contains("there is no tokio runtime"));
+    assert!(gax_wire::__private::text_of(&error).contains("there is no tokio runtime"));
 }

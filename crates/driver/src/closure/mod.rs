@@ -4,12 +4,12 @@ mod config_source;
 pub(crate) mod error;
 mod live_service;
 mod protocol;
-mod retried;
 pub(crate) mod retry;
+mod retry_outcome;
 mod retryable;
 pub(crate) mod retryer;
 #[cfg(test)]
 mod tests;
 
-pub use retried::Retried;
+pub use retry_outcome::RetryOutcome;
 pub use retryable::{AboveOwnLimit, ErrorCode, Retryable};

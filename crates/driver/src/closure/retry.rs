@@ -1,7 +1,7 @@
 //! Retrying a closure with nothing but settings.
 
 use crate::closure::error::RetryError;
-use crate::closure::retried::Retried;
+use crate::closure::retry_outcome::RetryOutcome;
 use crate::closure::retryable::Retryable;
 use crate::closure::retryer::Retryer;
 use gax_retry::RetrySettings;
@@ -53,7 +53,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, E>>,
 {
-    Retryer::new(settings, retryable).run(move |_| attempt()).await.map(Retried::into_value)
+    Retryer::new(settings, retryable).run(move |_| attempt()).await.map(RetryOutcome::into_value)
 }
 
 /// Calls a blocking closure until it succeeds or a limit of the settings is reached. Waits block the thread.
@@ -91,5 +91,5 @@ where
     R: Retryable<E>,
     F: FnMut() -> Result<T, E>,
 {
-    Retryer::new(settings, retryable).run_blocking(move |_| attempt()).map(Retried::into_value)
+    Retryer::new(settings, retryable).run_blocking(move |_| attempt()).map(RetryOutcome::into_value)
 }

@@ -4,7 +4,7 @@ use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
 use crate::closure::live_service::LiveService;
 use crate::closure::protocol::{Closure, Results};
-use crate::closure::retried::Retried;
+use crate::closure::retry_outcome::RetryOutcome;
 use crate::closure::retryable::Retryable;
 use crate::live_policies::LivePolicies;
 use crate::operation::{Driver, InProgress, Name, Observers, Transport, run_blocking};
@@ -197,7 +197,7 @@ impl<R> Retryer<R> {
     /// # Cancel safety
     ///
     /// Dropping the future drops the running attempt, or ends the wait; no further attempt is made.
-    pub async fn run<T, E, F, Fut>(&self, attempt: F) -> Result<Retried<T>, RetryError<E>>
+    pub async fn run<T, E, F, Fut>(&self, attempt: F) -> Result<RetryOutcome<T>, RetryError<E>>
     where
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Fut,
@@ -208,7 +208,7 @@ impl<R> Retryer<R> {
         let mut value = None;
         let (_, report) = poll_fn(|cx| driver.as_mut().poll_end(cx, &mut value)).await;
         match value {
-            Some(value) => Ok(Retried::new(value, report)),
+            Some(value) => Ok(RetryOutcome::new(value, report)),
             None => Err(RetryError::new(driver.protocol().results.last.take(), report)),
         }
     }
@@ -223,7 +223,7 @@ impl<R> Retryer<R> {
     /// # Errors
     ///
     /// The closure's last error, with the report of all attempts.
-    pub fn run_blocking<T, E, F>(&self, mut attempt: F) -> Result<Retried<T>, RetryError<E>>
+    pub fn run_blocking<T, E, F>(&self, mut attempt: F) -> Result<RetryOutcome<T>, RetryError<E>>
     where
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
@@ -241,7 +241,7 @@ impl<R> Retryer<R> {
         });
         let report = progress.report(&policy, stop, self.name());
         match value {
-            Some(value) => Ok(Retried::new(value, report)),
+            Some(value) => Ok(RetryOutcome::new(value, report)),
             None => Err(RetryError::new(results.last, report)),
         }
     }

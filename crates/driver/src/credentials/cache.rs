@@ -14,9 +14,9 @@ const BETWEEN_INVALIDATIONS: Duration = Duration::from_secs(10);
 const BEFORE_EXPIRY: Duration = Duration::from_secs(4 * 60);
 /// The pause after a fetch that failed. It doubles with each failure in a row, up to the longest one.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 /// Credentials are used for at least that long: a source that gives them no lifetime is not asked for each request.
-const LEAST_LIFETIME: Duration = Duration::from_secs(1);
+const MIN_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Credentials with the number of their fetch.
 #[derive(Debug, Clone)]
@@ -110,7 +110,7 @@ impl Cache {
         match result {
             Ok(headers) => {
                 self.fetches += 1;
-                let lifetime = headers.lifetime.map(|lifetime| lifetime.max(LEAST_LIFETIME));
+                let lifetime = headers.lifetime.map(|lifetime| lifetime.max(MIN_LIFETIME));
                 let expires = lifetime.map(|lifetime| now.saturating_add(lifetime));
                 let early = lifetime.map(|lifetime| BEFORE_EXPIRY.min(lifetime / 10));
                 let stale = expires.zip(early).map(|(expires, early)| expires.saturating_sub(early));
@@ -121,7 +121,7 @@ impl Cache {
             }
             Err(error) => {
                 let before = self.failure.as_ref().map(|failure| failure.pause * 2);
-                let pause = before.unwrap_or(FIRST_PAUSE).min(LONGEST_PAUSE);
+                let pause = before.unwrap_or(FIRST_PAUSE).min(MAX_PAUSE);
                 self.failure =
                     Some(Failure { error: error.clone(), pause, until: now.saturating_add(pause) });
                 Err(error)

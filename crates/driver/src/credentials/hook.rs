@@ -76,7 +76,7 @@ pub(super) enum RequestCredentials {
 }
 
 /// The longest that a fetch may take.
-const LONGEST_FETCH: Duration = Duration::from_secs(60);
+const MAX_FETCH: Duration = Duration::from_secs(60);
 
 struct Shared {
     fetch: Fetch,
@@ -203,11 +203,11 @@ impl Shared {
         let shared = Arc::clone(shared);
         let task = async move {
             let (mut fetching, mut timer) = ((shared.fetch)(), Timer::default());
-            let deadline = Clock::start().at(LONGEST_FETCH);
+            let deadline = Clock::start().at(MAX_FETCH);
             let result = poll_fn(|cx| match fetching.as_mut().poll(cx) {
                 Poll::Ready(result) => Poll::Ready(result),
                 Poll::Pending => timer.poll_at(deadline, cx).map(|()| {
-                    let reason = format!("fetching the credentials took longer than {LONGEST_FETCH:?}");
+                    let reason = format!("fetching the credentials took longer than {MAX_FETCH:?}");
                     Err(CredentialsError::new(Code::Unavailable, reason))
                 }),
             });

@@ -28,8 +28,8 @@ use std::time::Duration;
 /// # Stored
 ///
 /// With the feature `serde` they can be read from a program's configuration. The names are those of the setters, with
-/// `codes` for `retryable_codes`. `no_timeout = true`, `no_attempt_timeout` and `no_max_attempts` remove a limit. Unknown names,
-/// both of `timeout` and `no_timeout`, a timeout of zero, and invalid options are errors.
+/// `codes` for `retryable_codes`. `without_timeout = true`, `without_attempt_timeout` and `without_max_attempts` remove a limit. Unknown names,
+/// both of `timeout` and `without_timeout`, a timeout of zero, and invalid options are errors.
 ///
 /// # Examples
 ///
@@ -133,7 +133,7 @@ impl CallOptions {
 
     /// Removes the settings' total timeout. A `grpc-timeout` of the request, the deadline of the request that is being served, and
     /// the timeouts of attempts still apply.
-    pub fn no_timeout(self) -> Self {
+    pub fn without_timeout(self) -> Self {
         self.with(|overrides| overrides.with_total_timeout(Override::Disabled))
     }
 
@@ -146,7 +146,7 @@ impl CallOptions {
 
     /// Lets every attempt use the remaining time of the operation, instead of the RPC timeouts of the settings. (By gax-java's
     /// rules, only the caller's deadline then limits an attempt.)
-    pub fn no_attempt_timeout(self) -> Self {
+    pub fn without_attempt_timeout(self) -> Self {
         self.with(|overrides| overrides.with_rpc_timeout(Override::Disabled))
     }
 
@@ -156,13 +156,13 @@ impl CallOptions {
     }
 
     /// Removes the settings' limit on the number of attempts. (gRPC's rules still allow at most five.)
-    pub fn no_max_attempts(self) -> Self {
+    pub fn without_max_attempts(self) -> Self {
         self.with(|overrides| overrides.with_max_attempts(Override::Disabled))
     }
 
     /// Makes one attempt: the same as [`max_attempts(1)`](Self::max_attempts). A request that was certainly not sent is still sent
     /// again.
-    pub fn no_retries(self) -> Self {
+    pub fn without_retries(self) -> Self {
         self.max_attempts(1)
     }
 

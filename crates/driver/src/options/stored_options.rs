@@ -16,15 +16,15 @@ struct OptionFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<Timeout>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    no_timeout: bool,
+    without_timeout: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt_timeout: Option<Timeout>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    no_attempt_timeout: bool,
+    without_attempt_timeout: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_attempts: Option<Attempts>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    no_max_attempts: bool,
+    without_max_attempts: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     initial_retry_delay: Option<DurationText>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,16 +43,16 @@ struct OptionFields {
 impl Serialize for CallOptions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let overrides = &self.overrides;
-        let (timeout, no_timeout) = write_override(overrides.total_timeout());
-        let (attempt_timeout, no_attempt_timeout) = write_override(overrides.rpc_timeout());
-        let (max_attempts, no_max_attempts) = write_override(overrides.max_attempts());
+        let (timeout, without_timeout) = write_override(overrides.total_timeout());
+        let (attempt_timeout, without_attempt_timeout) = write_override(overrides.rpc_timeout());
+        let (max_attempts, without_max_attempts) = write_override(overrides.max_attempts());
         let fields = OptionFields {
             timeout: timeout.map(Timeout),
-            no_timeout,
+            without_timeout,
             attempt_timeout: attempt_timeout.map(Timeout),
-            no_attempt_timeout,
+            without_attempt_timeout,
             max_attempts: max_attempts.map(Attempts),
-            no_max_attempts,
+            without_max_attempts,
             initial_retry_delay: overrides.initial_retry_delay().map(DurationText),
             retry_delay_multiplier: overrides.retry_delay_multiplier().map(Multiplier),
             max_retry_delay: overrides.max_retry_delay().map(DurationText),
@@ -69,12 +69,12 @@ impl<'de> Deserialize<'de> for CallOptions {
         let fields = OptionFields::deserialize(deserializer)?;
         let time = |time: Option<Timeout>| time.map(|Timeout(time)| time);
         let attempts = fields.max_attempts.map(|Attempts(attempts)| attempts);
-        let names = ["timeout", "no_timeout"];
-        let total_timeout = read_override(names, time(fields.timeout), fields.no_timeout)?;
-        let names = ["attempt_timeout", "no_attempt_timeout"];
-        let rpc_timeout = read_override(names, time(fields.attempt_timeout), fields.no_attempt_timeout)?;
-        let names = ["max_attempts", "no_max_attempts"];
-        let max_attempts = read_override(names, attempts, fields.no_max_attempts)?;
+        let names = ["timeout", "without_timeout"];
+        let total_timeout = read_override(names, time(fields.timeout), fields.without_timeout)?;
+        let names = ["attempt_timeout", "without_attempt_timeout"];
+        let rpc_timeout = read_override(names, time(fields.attempt_timeout), fields.without_attempt_timeout)?;
+        let names = ["max_attempts", "without_max_attempts"];
+        let max_attempts = read_override(names, attempts, fields.without_max_attempts)?;
         let mut overrides = SettingsOverrides::default()
             .with_total_timeout(total_timeout)
             .with_rpc_timeout(rpc_timeout)

@@ -16,7 +16,7 @@ pub struct BufferLimits {
     /// The most bytes of a response that are buffered until the status is known.
     pub max_response_buffer: usize,
     /// Whether a server's "Timeout expired", once the attempt's time is up, is treated as our own timeout.
-    pub server_timeouts_are_ours: bool,
+    pub map_timeout_cancellations: bool,
     /// Whether `grpc-previous-rpc-attempts` is sent; `None`: that of the compatibility.
     pub previous_attempts_header: Option<bool>,
 }
@@ -30,7 +30,7 @@ impl Default for BufferLimits {
             max_total_replay_bytes: 16 * 1024 * 1024,
             replays_streams: None,
             max_response_buffer: MESSAGE,
-            server_timeouts_are_ours: true,
+            map_timeout_cancellations: true,
             previous_attempts_header: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::note;
 use bytes::Bytes;
-use gax_driver::__house::{BufferLimits, Limit, PREFIX, ReplayMemory, Reserved};
+use gax_driver::__private::{BufferLimits, Limit, PREFIX, ReplayMemory, Reserved};
 use gax_driver::Note;
 use gax_driver::protocol::Replayable;
 use grpc::client::SendOptions;

@@ -2,7 +2,7 @@
 #![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
 use crate::config::by_rule::{ByRule, Rules};
-use gax_driver::__house::earlier;
+use gax_driver::__private::earlier;
 use gax_driver::CallOptions;
 use gax_retry::HttpSettings;
 use gax_retry::http::{

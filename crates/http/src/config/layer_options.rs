@@ -1,7 +1,7 @@
 //! The options of a layer.
 
 use crate::config::http_config::{HttpConfig, HttpLimits};
-use gax_driver::__house::{CurrentPolicies, Replaceable};
+use gax_driver::__private::{CurrentPolicies, Replaceable};
 use gax_driver::{LivePolicies, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;

@@ -2,7 +2,7 @@
 
 use crate::config::http_config::HttpConfig;
 use crate::config::layer_options::LayerOptions;
-use gax_driver::__house::{CurrentPolicies, Follower};
+use gax_driver::__private::{CurrentPolicies, Follower};
 use gax_driver::LivePolicies;
 use gax_retry::{HttpPolicies, HttpSettings};
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use gax_driver::credentials::CredentialsError;
 use gax_retry::http::TransportFailure;
 use gax_retry::operation::{AttemptResult, RetryFact};
 use gax_retry::{Code, StopReason};
-use gax_wire::__house::{BoxError, H2Cause, LayerError, NotConnected, Reach, chain};
+use gax_wire::__private::{BoxError, H2Cause, LayerError, NotConnected, Reach, chain};
 use gax_wire::ConnectProblem;
 use hyper_util::client::legacy;
 use std::error::Error;

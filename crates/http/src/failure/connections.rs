@@ -1,6 +1,6 @@
 //! Which connections have been used.
 
-use gax_wire::__house::chain;
+use gax_wire::__private::chain;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpInfo;
 use std::error::Error;

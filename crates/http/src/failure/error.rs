@@ -7,7 +7,7 @@ use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, Policy, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
-use gax_wire::__house::{BoxError, LayerError, chain};
+use gax_wire::__private::{BoxError, LayerError, chain};
 use gax_wire::ConnectProblem;
 use std::error::Error;
 use std::fmt;

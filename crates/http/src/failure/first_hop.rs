@@ -1,6 +1,6 @@
 //! Errors of a reqwest client that may follow redirects.
 
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use std::error::Error;
 use std::fmt;
 

@@ -16,14 +16,14 @@ use crate::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::response::Redirected;
 use crate::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
-use gax_driver::__house::{earlier, until};
+use gax_driver::__private::{earlier, until};
 use gax_driver::Note;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step};
 use gax_retry::http::{HttpFailure, TransportFailure, retry_info_in_json};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
-use gax_wire::__house::{BoxError, retry_after_in};
+use gax_wire::__private::{BoxError, retry_after_in};
 use http::header::CONNECTION;
 use http::{HeaderMap, StatusCode};
 use http_body::Body;

@@ -9,7 +9,7 @@ use gax_driver::Note;
 use gax_driver::protocol::AttemptContext;
 use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::{AttemptResult, Resend, RetryFact};
-use gax_wire::__house::{BoxError, Reach};
+use gax_wire::__private::{BoxError, Reach};
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.

@@ -7,7 +7,7 @@ use crate::note;
 use crate::report::HttpReport;
 use crate::request::{Replay, ReplayableRequest};
 use crate::response::HttpResponseBody;
-use gax_driver::__house::inbound_deadline;
+use gax_driver::__private::inbound_deadline;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::AttemptContext;
 use gax_retry::StartedAttempt;

@@ -2,7 +2,7 @@
 
 use crate::request::cut_off::Cut;
 use bytes::Bytes;
-use gax_wire::__house::{BoxError, cancel};
+use gax_wire::__private::{BoxError, cancel};
 use http_body::{Body, Frame, SizeHint};
 use std::error::Error;
 use std::fmt;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The window of an HTTP/2 connection, unless a server makes it larger.
-const LEAST_WINDOW: u64 = 65_535;
+const MIN_WINDOW: u64 = 65_535;
 
 /// A body that can be ended from outside.
 pub(super) trait Cut: Send + Sync {
@@ -30,7 +30,7 @@ impl CutOff {
     /// If the body is long, no other request goes over its connection once it is ended early: a server that has stopped to read it
     /// would keep the window of an HTTP/2 connection from them, since hyper resets no stream whose body waits for that window.
     pub(super) fn watch_connection<B: Body>(&mut self, request: &mut Request<B>) {
-        let is_long = request.body().size_hint().exact().is_none_or(|bytes| bytes > LEAST_WINDOW);
+        let is_long = request.body().size_hint().exact().is_none_or(|bytes| bytes > MIN_WINDOW);
         self.connection = is_long.then(|| capture_connection(request));
     }
 

@@ -1,7 +1,7 @@
 //! Bodies that may have to be opened first.
 
 use bytes::Bytes;
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use std::future::Future;

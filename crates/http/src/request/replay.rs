@@ -2,7 +2,7 @@
 
 use crate::request::cut_off::CutOff;
 use bytes::Bytes;
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::Body;
 use http_body_util::{Empty, Full};
 use std::pin::Pin;

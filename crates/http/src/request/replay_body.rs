@@ -5,7 +5,7 @@ use crate::request::cut_off::CutOff;
 use crate::request::opening::{OpenBody, Opening};
 use crate::request::replay::Replay;
 use bytes::{Bytes, BytesMut};
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@ use crate::request::replay::Replay;
 use bytes::Bytes;
 use gax_driver::Note;
 use gax_retry::{AttemptKind, StartedAttempt};
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderValue, Method};

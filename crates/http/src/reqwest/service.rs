@@ -6,7 +6,7 @@ use crate::response::Redirected;
 use ::reqwest::redirect::Policy;
 use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _, Url};
 use bytes::Bytes;
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http::Method;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::Full;

@@ -2,7 +2,7 @@
 
 use crate::response::open_body::{EndedEarly, OpenBody};
 use bytes::Bytes;
-use gax_wire::__house::{BoxError, BufferedBody, FrameBuffer, Remainder};
+use gax_wire::__private::{BoxError, BufferedBody, FrameBuffer, Remainder};
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
 use std::pin::Pin;

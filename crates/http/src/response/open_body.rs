@@ -3,8 +3,8 @@
 
 use crate::request::CutOff;
 use bytes::{Buf as _, Bytes};
-use gax_driver::__house::{Clock, Timer, earlier};
-use gax_wire::__house::{BoxError, OpenPart};
+use gax_driver::__private::{Clock, Timer, earlier};
+use gax_wire::__private::{BoxError, OpenPart};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::response::Parts;
 use http::{HeaderValue, Method, StatusCode};

@@ -4,7 +4,7 @@
 use crate::request::CutOff;
 use crate::response::body::HttpResponseBody;
 use crate::response::open_body::{EndedEarly, OpenBody};
-use gax_wire::__house::{BoxError, FrameBuffer, Remainder};
+use gax_wire::__private::{BoxError, FrameBuffer, Remainder};
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use http_body::Body;

@@ -2,7 +2,7 @@
 
 use crate::request::field_path::FieldPath;
 use crate::request::scalar;
-use gax_http::__house::has_dots;
+use gax_http::__private::has_dots;
 use gax_table::{PathGrammar, PathTemplate};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use prost_reflect::{DynamicMessage, MessageDescriptor};

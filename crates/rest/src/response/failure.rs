@@ -3,7 +3,7 @@
 use crate::response::http_body::HttpBytes;
 use crate::response::json;
 use gax_retry::Code;
-use gax_wire::__house::retry_after_in;
+use gax_wire::__private::retry_after_in;
 use http::{HeaderMap, StatusCode};
 use prost::Message;
 use prost_reflect::DescriptorPool;

@@ -1,11 +1,11 @@
 //! The body of an HTTP response, regardless of its type.
 
-use crate::http_service::HttpService;
+use crate::http_service::RestHttpService;
 use crate::problem::{broken, too_long, unreadable};
 use crate::response::gzip::Unpacked;
 use bytes::{Buf as _, Bytes};
-use gax_http::__house::Part;
-use gax_wire::__house::BoxError;
+use gax_http::__private::Part;
+use gax_wire::__private::BoxError;
 use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt as _;
@@ -33,7 +33,7 @@ impl fmt::Debug for HttpBytes {
 
 impl HttpBytes {
     /// The body of a response with these headers.
-    pub(crate) fn new<S: HttpService>(
+    pub(crate) fn new<S: RestHttpService>(
         headers: &HeaderMap,
         body: S::ResponseBody,
         is_java: bool,

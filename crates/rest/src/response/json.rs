@@ -4,7 +4,7 @@ use crate::messages::{is_http_body, make_readable, read_http_body, restore_empty
 use crate::methods::RestMethod;
 use crate::problem::unreadable;
 use bytes::{Bytes, BytesMut};
-use gax_driver::__house::PREFIX;
+use gax_driver::__private::PREFIX;
 use http::{HeaderValue, StatusCode};
 use prost::Message as _;
 use prost_reflect::{

@@ -9,7 +9,7 @@ use crate::{CodeSet, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The least that has to be left of the total, in whole milliseconds, when a retry may still be made.
-const LEAST_LEFT: i64 = 1;
+const MIN_LEFT: i64 = 1;
 
 /// The algorithm with what Java's callables and contexts add to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,7 +133,7 @@ impl RuleSet for GaxJava {
         let wait = wait.and_then(|wait| i64::try_from(wait).ok());
         let next = wait.map(|wait| self.algorithm.delayed(grown, wait, elapsed));
         match next.filter(|next| self.refusal(ask, *next).is_none()) {
-            None => Err(self.refused(StopReason::ServerDelayExceedsBudget, asked)),
+            None => Err(self.refused(StopReason::ServerDelayExceedsTotalTimeout, asked)),
             Some(next) => {
                 *progress = next;
                 Ok(Wait(limited(millis(next.wait))))
@@ -171,7 +171,7 @@ impl GaxJava {
     /// The limit that keeps that attempt from being made.
     fn refusal(&self, ask: Ask, next: Next) -> Option<StopReason> {
         let elapsed = i128::from(ask.now);
-        match self.algorithm.limit(ask.counted, next, elapsed, LEAST_LEFT) {
+        match self.algorithm.limit(ask.counted, next, elapsed, MIN_LEFT) {
             Some(Limit::NoLimits) if !ask.is_endless => Some(StopReason::NoLimits),
             Some(Limit::TotalTimeout | Limit::Overflow) => Some(StopReason::TotalTimeout),
             Some(Limit::MaxAttempts) => Some(StopReason::MaxAttempts),

@@ -112,7 +112,7 @@ impl Refusal {
 
     /// There is no time for the wait that the server asks for.
     pub(super) fn of_server(wait: Duration) -> Self {
-        Self::of_wait(StopReason::ServerDelayExceedsBudget, wait)
+        Self::of_wait(StopReason::ServerDelayExceedsTotalTimeout, wait)
     }
 
     pub(super) fn of_wait(reason: StopReason, wait: Duration) -> Self {

@@ -282,6 +282,6 @@ mod tests {
         };
         let almost = Duration::from_nanos(4_999_999_999);
         assert_eq!(asked(almost), (2, almost, None));
-        assert_eq!(asked(5 * SECOND), (1, Duration::ZERO, Some(StopReason::ServerDelayExceedsBudget)));
+        assert_eq!(asked(5 * SECOND), (1, Duration::ZERO, Some(StopReason::ServerDelayExceedsTotalTimeout)));
     }
 }

@@ -106,7 +106,7 @@ impl RetrySettingsBuilder {
 
     /// The longest delay that a server may ask for (`Retry-After`) if no total timeout and no deadline of the caller
     /// bounds the operation. If a server asks for more, the operation ends
-    /// ([`StopReason::ServerDelayExceedsBudget`](crate::StopReason::ServerDelayExceedsBudget)).
+    /// ([`StopReason::ServerDelayExceedsTotalTimeout`](crate::StopReason::ServerDelayExceedsTotalTimeout)).
     pub fn max_server_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
         self.settings.max_server_delay = delay.into();
         self

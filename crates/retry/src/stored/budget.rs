@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The bounds that a budget moves numbers to (see [`RetryBudget::tokens`]). A file with other numbers is wrong.
-const FEWEST_TOKENS: f64 = 0.001;
+const MIN_TOKENS: f64 = 0.001;
 const MOST: f64 = 1e9;
 
 /// The words of both kinds: tokens as `[retry_throttling]` of a table has them, and a ratio.
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for RetryBudget {
                 ratio: None,
                 min_per_second: None,
             } => {
-                let max = within("max_tokens", max, FEWEST_TOKENS)?;
+                let max = within("max_tokens", max, MIN_TOKENS)?;
                 Ok(Self::tokens(max, within("token_ratio", ratio, 0.0)?))
             }
             BudgetFields { max_tokens: None, token_ratio: None, ratio: Some(ratio), min_per_second } => {

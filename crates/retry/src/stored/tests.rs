@@ -121,7 +121,7 @@ fn names_are_those_that_are_printed() {
         StopReason::Committed,
         StopReason::Throttled,
         StopReason::Pushback,
-        StopReason::ServerDelayExceedsBudget,
+        StopReason::ServerDelayExceedsTotalTimeout,
         StopReason::InvalidOptions,
         StopReason::ChannelClosed,
         StopReason::Cancelled,

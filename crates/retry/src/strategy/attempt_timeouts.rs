@@ -38,7 +38,7 @@ enum Kind {
 }
 
 /// The rest of the time below which Python's `TimeToDeadlineTimeout` starts again.
-const LEAST_LEFT: Duration = Duration::from_secs(1);
+const MIN_LEFT: Duration = Duration::from_secs(1);
 
 impl AttemptTimeouts {
     /// Every attempt has that time: Python's `ConstantTimeout`.
@@ -81,7 +81,7 @@ impl AttemptTimeouts {
             Kind::Growing { multiplier, max, .. } => limited(max).min(scaled(previous, multiplier)),
             Kind::ToDeadline(timeout) => {
                 let left = timeout.saturating_sub(now);
-                limited(if left < LEAST_LEFT { timeout } else { left })
+                limited(if left < MIN_LEFT { timeout } else { left })
             }
         }
     }

@@ -3,14 +3,14 @@
 use super::message_source::MessageSource;
 use super::stream_report::StreamReport;
 use bytes::{BufMut as _, Bytes, BytesMut};
-use gax_driver::__house::PREFIX;
-use gax_wire::__house::OpenPart;
+use gax_driver::__private::PREFIX;
+use gax_wire::__private::OpenPart;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body as _, Frame};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tonic::Status;
-use tonic_gax::__house::ResponseBody;
+use tonic_gax::__private::ResponseBody;
 
 /// The messages of all connections, one after the other, and the trailers of the last.
 pub(crate) struct ResumedBody {

@@ -4,14 +4,14 @@ use super::body::frame;
 use super::codec::{Measured, MeasuringCodec, StreamCodec};
 use crate::codec::{Canned, RawCodec, now};
 use bytes::{Bytes, BytesMut};
-use gax_driver::__house::PREFIX;
-use gax_wire::__house::is_one_message;
+use gax_driver::__private::PREFIX;
+use gax_wire::__private::is_one_message;
 use http::{HeaderMap, HeaderName};
 use tonic::body::Body;
 use tonic::codec::Streaming;
 use tonic::{Response, Status};
-use tonic_gax::__house::MethodConfig;
-use tonic_gax::__house::received::value;
+use tonic_gax::__private::MethodConfig;
+use tonic_gax::__private::received::value;
 
 /// How messages are compressed.
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, Streaming};
-use tonic_gax::__house::MethodConfig;
+use tonic_gax::__private::MethodConfig;
 
 /// Writes the requests of a stream, and reads its messages.
 pub trait StreamCodec {

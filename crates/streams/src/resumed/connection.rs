@@ -10,7 +10,7 @@ use tokio_stream::Stream as _;
 use tonic::body::Body;
 use tonic::codec::Streaming;
 use tonic::{Code, Status};
-use tonic_gax::__house::ResponseBody;
+use tonic_gax::__private::ResponseBody;
 
 /// The messages of an attempt's response.
 pub struct Connection<M> {

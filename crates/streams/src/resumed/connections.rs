@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tonic::Status;
-use tonic_gax::__house::{AttemptParts, Failing, ResponseBody};
+use tonic_gax::__private::{AttemptParts, Failing, ResponseBody};
 
 /// A message of a stream.
 pub(super) type Message<C> = <<C as Connections>::Strategy as StreamResumption>::Response;

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::Status;
-use tonic_gax::__house::{
+use tonic_gax::__private::{
     AttemptParts, Failure, GrpcProtocol, ReplayableRequest, ResponseBody, ServiceHandle, pass_on, received,
 };
 use tonic_gax::note;

@@ -1,7 +1,7 @@
 //! Streams that their caller forgets.
 
 use super::message_source::MessageSource;
-use gax_driver::__house::{Clock, Timer};
+use gax_driver::__private::{Clock, Timer};
 use gax_driver::OperationReport;
 use http::HeaderMap;
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tonic::Status;
-use tonic_gax::__house::{Failure, ResponseBody};
+use tonic_gax::__private::{Failure, ResponseBody};
 
 /// A stream that ends if it is not polled for a while. A task watches it, because a stream that isn't polled can't.
 pub struct IdleTimeout<M> {

@@ -4,7 +4,7 @@ use gax_driver::OperationReport;
 use http::HeaderMap;
 use std::task::{Context, Poll};
 use tonic::Status;
-use tonic_gax::__house::ResponseBody;
+use tonic_gax::__private::ResponseBody;
 
 /// Messages of an operation, whatever it is made over.
 pub trait MessageSource<M>: Send {

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
-use tonic_gax::__house::{Failing, Failure, MethodConfig};
+use tonic_gax::__private::{Failing, Failure, MethodConfig};
 
 /// A stream of responses over further connections: another protocol opens them, and a strategy decides what
 /// happens to their messages.

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use tonic::Status;
-use tonic_gax::__house::{MethodConfig, ResponseBody, end_status, hand_over};
+use tonic_gax::__private::{MethodConfig, ResponseBody, end_status, hand_over};
 
 /// A stream of responses over further connections.
 pub struct MessageStream<C: Connections> {

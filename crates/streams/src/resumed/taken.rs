@@ -8,7 +8,7 @@ use bytes::Bytes;
 use gax_retry::MethodKind;
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::__house::{BoxService, CapturedRequest, GrpcProtocol, OwnService, ReadExtent, ResponseBody};
+use tonic_gax::__private::{BoxService, CapturedRequest, GrpcProtocol, OwnService, ReadExtent, ResponseBody};
 use tonic_gax::take_over::{BoxCall, CallView, TakeOver, Taken, TakenCall};
 
 /// Keeps the timeouts of streams of responses, without resuming these: for [`RetryLayer::streams`](tonic_gax::RetryLayer::streams).

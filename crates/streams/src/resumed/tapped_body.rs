@@ -1,15 +1,15 @@
 //! The body of a response whose end is kept next to what tonic makes of it.
 
 use bytes::Bytes;
-use gax_driver::__house::{MessageCounter, PREFIX};
-use gax_wire::__house::FrameBuffer;
+use gax_driver::__private::{MessageCounter, PREFIX};
+use gax_wire::__private::FrameBuffer;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use tonic::Status;
-use tonic_gax::__house::{ResponseBody, received};
+use tonic_gax::__private::{ResponseBody, received};
 
 /// The end of a body, and the data that has come before it. tonic's decoder owns the body, and makes one status of every end.
 #[derive(Debug, Default, Clone)]

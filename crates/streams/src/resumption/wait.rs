@@ -1,6 +1,6 @@
 //! How long a stream may keep its caller waiting.
 
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use std::time::Duration;
 use tokio::time::Instant;
 

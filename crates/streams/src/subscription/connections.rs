@@ -4,7 +4,7 @@ use crate::resumed::{Connections, Ending, Measured, StrategyOf};
 use crate::subscription::connector::{BoxMessages, Connector, refused};
 use crate::subscription::shared::Shared;
 use crate::subscription::state::SubscriptionState;
-use crate::subscription::strategy::{Ended, SubscriptionStrategy};
+use crate::subscription::strategy::{OnEnd, SubscriptionStrategy};
 use crate::subscription::stream::Update;
 use gax_driver::protocol::AttemptContext;
 use gax_retry::operation::{AttemptResult, RetryFact, Seen};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tonic::{Response, Status};
-use tonic_gax::__house::{AttemptParts, Failure};
+use tonic_gax::__private::{AttemptParts, Failure};
 
 /// The connections of a subscription. Once it is dropped, its senders see that the subscription has ended.
 pub(super) struct OwnConnections<S: SubscriptionStrategy>(pub(super) Arc<Shared<S>>);
@@ -105,7 +105,7 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Connections for OwnConne
         if let Some(status) = end {
             return Ok(Ending::Failed(refused(attempt, status, Seen::Headers), None));
         }
-        if self.0.lock()?.strategy().map_or(Ended::End, SubscriptionStrategy::ended) == Ended::End {
+        if self.0.lock()?.strategy().map_or(OnEnd::End, SubscriptionStrategy::ended) == OnEnd::End {
             return Ok(Ending::Done);
         }
         let result =

@@ -5,14 +5,14 @@ use crate::subscription::opening::Opening;
 use crate::subscription::shared::{Panicked, Shared};
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::SubscriptionStrategy;
-use gax_driver::__house::{earlier, time_left};
+use gax_driver::__private::{earlier, time_left};
 use gax_driver::closure::ErrorCode as _;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step};
 use gax_driver::{Note, OperationError};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{Code, StartedAttempt};
-use gax_wire::__house::chain;
+use gax_wire::__private::chain;
 use http::HeaderMap;
 use std::error::Error;
 use std::future::Future;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio_stream::Stream;
 use tonic::{Response, Status};
-use tonic_gax::__house::{AttemptParts, Failing, Failure, MethodConfig, time_is_up};
+use tonic_gax::__private::{AttemptParts, Failing, Failure, MethodConfig, time_is_up};
 use tonic_gax::note;
 
 /// The messages of a connection.

@@ -20,6 +20,6 @@ mod tests;
 pub use opening::{Opening, OutgoingMessages};
 pub use sender::{SubscriptionClosed, SubscriptionSender};
 pub use state::{SubscriptionState, SubscriptionStates};
-pub use strategy::{Ended, NextRequest, SubscriptionStrategy};
+pub use strategy::{NextRequest, OnEnd, SubscriptionStrategy};
 pub use stream::{Subscription, Update};
 pub use subscriber::Subscriber;

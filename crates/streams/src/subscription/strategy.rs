@@ -23,7 +23,7 @@ use crate::resumption::StreamResumption;
 /// use std::collections::BTreeMap;
 /// use tonic::Status;
 /// use gax_streams::resumption::{Processed, Resume, StreamResumption};
-/// use gax_streams::subscription::{Ended, SubscriptionStrategy};
+/// use gax_streams::subscription::{OnEnd, SubscriptionStrategy};
 ///
 /// struct Watch { topic: String, after: u64 }
 /// struct Event { topic: String, number: u64 }
@@ -56,8 +56,8 @@ use crate::resumption::StreamResumption;
 ///         self.0.insert(watch.topic.clone(), watch.after);
 ///     }
 ///
-///     fn ended(&mut self) -> Ended {
-///         Ended::Reconnect
+///     fn ended(&mut self) -> OnEnd {
+///         OnEnd::Reconnect
 ///     }
 /// }
 /// # let mut topics = Topics::default();
@@ -65,7 +65,7 @@ use crate::resumption::StreamResumption;
 /// # assert_eq!(topics.process(&mut Event { topic: "books".into(), number: 3 }), Processed::Skip);
 /// # assert_eq!(topics.process(&mut Event { topic: "books".into(), number: 4 }), Processed::Deliver);
 /// # let Resume::Again(opening) = topics.resume(&Status::ok("")) else { panic!() };
-/// # assert_eq!((opening.len(), opening[0].after, topics.ended()), (1, 4, Ended::Reconnect));
+/// # assert_eq!((opening.len(), opening[0].after, topics.ended()), (1, 4, OnEnd::Reconnect));
 /// ```
 pub trait SubscriptionStrategy: StreamResumption {
     /// A message that is sent once a connection is open: the same type as that of the opening messages. `()` where the RPC takes
@@ -88,8 +88,8 @@ pub trait SubscriptionStrategy: StreamResumption {
     }
 
     /// A connection has ended with the status `OK`. Whether that is the subscription's end; it is unless said.
-    fn ended(&mut self) -> Ended {
-        Ended::End
+    fn ended(&mut self) -> OnEnd {
+        OnEnd::End
     }
 
     /// How many bytes a message takes that is withheld; the size of its type unless said. With prost, `encoded_len()` says it
@@ -115,7 +115,7 @@ pub enum NextRequest<Q> {
 /// The meaning of a connection that ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a subscription is over, or it goes on")]
-pub enum Ended {
+pub enum OnEnd {
     /// The subscription has ended.
     End,
     /// It continues over another connection, as behind a failure with the code `UNAVAILABLE` that is always retried.

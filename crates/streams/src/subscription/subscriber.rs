@@ -16,7 +16,7 @@ use std::future::Future;
 use std::sync::Arc;
 use tokio_stream::Stream;
 use tonic::{Response, Status};
-use tonic_gax::__house::{MethodConfig, SharedState};
+use tonic_gax::__private::{MethodConfig, SharedState};
 
 /// Opens [`Subscription`]s, all with the same settings. Use it for streams that should survive broken connections for days.
 ///
@@ -41,7 +41,7 @@ use tonic_gax::__house::{MethodConfig, SharedState};
 /// ```
 /// use tonic::{Response, Status};
 /// use gax_streams::resumption::{Processed, Resume, StreamResumption};
-/// use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
+/// use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy, Update};
 /// use tonic_gax::{Code, MethodSettings, RetrySettings};
 ///
 /// struct Feed { after: u64 }
@@ -63,8 +63,8 @@ use tonic_gax::__house::{MethodConfig, SharedState};
 /// impl SubscriptionStrategy for Feed {
 ///     type Message = ();
 ///
-///     fn ended(&mut self) -> Ended {
-///         if self.after < 5 { Ended::Reconnect } else { Ended::End }
+///     fn ended(&mut self) -> OnEnd {
+///         if self.after < 5 { OnEnd::Reconnect } else { OnEnd::End }
 ///     }
 /// }
 ///

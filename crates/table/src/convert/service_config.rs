@@ -13,7 +13,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// The text for a delay of zero.
-const LEAST_DELAY: Duration = Duration::from_millis(1);
+const MIN_DELAY: Duration = Duration::from_millis(1);
 
 /// Writes the JSON text of a service config.
 pub(super) fn write_service_config(
@@ -115,9 +115,9 @@ fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<
         let help = "gRPC rejects a delay of zero";
         losses.approximate_entry(method, "the first delay is 1 ms", help);
     }
-    policy.initial_backoff = Some(here(delays.initial().max(LEAST_DELAY)));
+    policy.initial_backoff = Some(here(delays.initial().max(MIN_DELAY)));
     policy.multiplier = Some(Located { value: delays.multiplier(), span: method.span });
-    policy.max_backoff = delays.max().map(|max| here(max.max(LEAST_DELAY)));
+    policy.max_backoff = delays.max().map(|max| here(max.max(MIN_DELAY)));
     policy
 }
 

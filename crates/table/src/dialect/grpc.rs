@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A larger `maxAttempts` is treated as this.
-const MOST_ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Entries with the settings that a gRPC channel holds.
 pub(super) fn resolve_grpc(
@@ -163,11 +163,11 @@ impl Resolver<'_> {
         if attempts.value < 2 {
             return Err(self.source.fault(attempts.span, &format!("is too small for {name}"), help));
         }
-        if attempts.value > MOST_ATTEMPTS {
-            let message = format!("{name} {} is treated as {MOST_ATTEMPTS}", attempts.value);
+        if attempts.value > MAX_ATTEMPTS {
+            let message = format!("{name} {} is treated as {MAX_ATTEMPTS}", attempts.value);
             self.report("max-attempts-above-5", attempts.span, &message, help);
         }
-        Ok(attempts.value.min(MOST_ATTEMPTS))
+        Ok(attempts.value.min(MAX_ATTEMPTS))
     }
 
     fn back_off(

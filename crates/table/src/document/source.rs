@@ -2,14 +2,14 @@
 
 use super::lines::Lines;
 use super::node::Span;
-use crate::input::LONGEST_FILE;
+use crate::input::MAX_FILE;
 use crate::{Finding, Severity, SourceLocation, TableError};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The longest piece of a file that a message repeats, in characters.
-const LONGEST_EXCERPT: usize = 60;
+const MAX_EXCERPT: usize = 60;
 
 /// The prefix of a TXT record before its list of service configs; it reads as white space.
 const DNS_PREFIX: &str = "grpc_config=";
@@ -47,7 +47,7 @@ impl Source {
             let end = source.text().len();
             (source.origin(Span { start: end, end }), text)
         };
-        if content.len() > LONGEST_FILE {
+        if content.len() > MAX_FILE {
             let (origin, text) = place(&[], String::new());
             let message = format!("the file has {} bytes, but 16 MiB is the limit", content.len());
             return Err(TableError::new(message).with_help("split the file").at(origin, text));
@@ -100,7 +100,7 @@ impl Source {
     /// The text of a span, cut off where it gets long.
     pub(crate) fn excerpt(&self, span: Span) -> String {
         let text = self.text.get(span.start..span.end).unwrap_or_default();
-        match text.char_indices().nth(LONGEST_EXCERPT) {
+        match text.char_indices().nth(MAX_EXCERPT) {
             Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
             None => text.to_owned(),
         }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 /// How many names are compared with each other, in all, to say what was meant.
-const MOST_COMPARISONS: usize = 200_000;
+const MAX_COMPARISONS: usize = 200_000;
 
 /// Services by their names, and by what people write for them.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl<'a> KnownServices<'a> {
         candidates: impl FnOnce() -> I,
     ) -> Option<&'a str> {
         let comparisons = self.comparisons.get().saturating_add(count);
-        if comparisons > MOST_COMPARISONS {
+        if comparisons > MAX_COMPARISONS {
             return None;
         }
         self.comparisons.set(comparisons);

@@ -6,7 +6,7 @@ use crate::live::replacement::Replacement;
 use crate::live::warning::SettingsWarning;
 use crate::services::services_of;
 use crate::{RetryTable, ServiceDescription, UnknownMethodsError};
-use gax_driver::__house::{PanicGuard, WatchState};
+use gax_driver::__private::{PanicGuard, WatchState};
 use gax_driver::LivePolicies;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt;
 
 /// How many unknown names are compared with known ones: the work grows with the square.
-const MOST_COMPARED: usize = 200;
+const MAX_COMPARED: usize = 200;
 
 /// A table that replaces another one.
 pub(super) struct Replacement<'a> {
@@ -41,7 +41,7 @@ impl<'a> Replacement<'a> {
         let old = Self { old: self.old, new: self.new, known, unknown: Vec::new() };
         let named = old.named();
         let close: Vec<_> =
-            unknown.into_iter().take(MOST_COMPARED).filter(|name| old.is_close(name, &named)).collect();
+            unknown.into_iter().take(MAX_COMPARED).filter(|name| old.is_close(name, &named)).collect();
         if close.is_empty() {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl<'a> Replacement<'a> {
             return Ok(());
         }
         let named = self.named();
-        let close = new.iter().take(MOST_COMPARED).filter(|finding| self.is_close(finding, &named));
+        let close = new.iter().take(MAX_COMPARED).filter(|finding| self.is_close(finding, &named));
         let misspelt: Vec<_> = close.map(|finding| Finding::clone(finding)).collect();
         let lost = self.lost().next().map(|(service, method)| format!("{service}/{method}"));
         match lost {

@@ -82,7 +82,7 @@ impl RetryTable {
 }
 
 /// How many names are compared with each other, in all, to say what was meant.
-const MOST_COMPARISONS: usize = 200_000;
+const MAX_COMPARISONS: usize = 200_000;
 
 /// Services and methods, found by their names.
 struct KnownNames<'a> {
@@ -156,5 +156,5 @@ fn closest_of<'a>(
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
     *comparisons = comparisons.saturating_add(count);
-    if *comparisons > MOST_COMPARISONS { None } else { closest(name, candidates) }
+    if *comparisons > MAX_COMPARISONS { None } else { closest(name, candidates) }
 }

@@ -8,7 +8,7 @@ use super::frames::{
 };
 use super::link_state::LinkState;
 use super::pipes::wait;
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use std::future::pending;
 use std::io;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Connections over memory.
 
 use super::pipe::Pipe;
-use gax_driver::__house::{Clock, Timer};
+use gax_driver::__private::{Clock, Timer};
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use std::future::{Ready, poll_fn, ready};

@@ -6,7 +6,7 @@ use super::frames::{
 };
 use super::pipes::{Pipes, wait};
 use super::raw_frame::RawFrame;
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

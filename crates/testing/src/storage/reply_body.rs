@@ -6,7 +6,7 @@ use super::faults::ArmedFaults;
 use super::shared::Shared;
 use super::wire::Reply;
 use bytes::Bytes;
-use gax_driver::__house::{Clock, Timer};
+use gax_driver::__private::{Clock, Timer};
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
 use std::pin::Pin;

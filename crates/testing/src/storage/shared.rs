@@ -3,7 +3,7 @@
 use super::faults::{ArmedFaults, Faults};
 use super::state::{Objects, Sessions};
 use super::{StorageArrival, StorageCall};
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;

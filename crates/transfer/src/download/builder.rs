@@ -14,7 +14,7 @@ use crate::service::TransferService;
 use crate::transferred::Transferred;
 use bytes::Bytes;
 use gax_driver::CallOptions;
-use gax_http::__house::{LayeredClient, layered_client};
+use gax_http::__private::{LayeredClient, layered_client};
 use gax_http::HttpRetryService;
 use http::header::RANGE;
 use http::{HeaderName, HeaderValue, Method};
@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::io::AsyncWrite;
 
 /// The most ranges at once, each of which may take a connection.
-const MOST_RANGES: u32 = 256;
+const MAX_RANGES: u32 = 256;
 /// The most bytes in memory, unless the program says otherwise.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
@@ -206,7 +206,7 @@ impl<'a> Download<'a> {
     /// It makes no difference for writers and memory, and little for a server that knows no ranges, or names neither the length of its
     /// object nor a version. An object that is replaced meanwhile is an error.
     pub fn parallel(self, ranges: u32, least: u64) -> Self {
-        let ranges = u64::from(ranges.min(MOST_RANGES));
+        let ranges = u64::from(ranges.min(MAX_RANGES));
         Self { parallel: (ranges > 0).then_some((ranges, least.max(1))), ..self }
     }
 

@@ -16,7 +16,7 @@ use http::{StatusCode, Uri};
 use std::sync::Arc;
 
 /// Redirects in a row, more of which are a loop.
-const MOST_REDIRECTS: u32 = 10;
+const MAX_REDIRECTS: u32 = 10;
 
 /// A download, between its requests.
 pub(super) struct DownloadExchange<'a> {
@@ -113,7 +113,7 @@ impl<'a> DownloadExchange<'a> {
         let target = location.and_then(|location| resolved(base, location));
         self.redirects += 1;
         let problem = match target {
-            Some(target) if self.redirects <= MOST_REDIRECTS => {
+            Some(target) if self.redirects <= MAX_REDIRECTS => {
                 self.redirected = Some(target);
                 // To be redirected to a server that fails, again and again, is not progress.
                 return Ending::NotDone { progress: !self.has_failed };

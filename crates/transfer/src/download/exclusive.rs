@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// How often a file may get another name while it is opened.
-const MOST_TRIES: u32 = 16;
+const MAX_TRIES: u32 = 16;
 
 /// Opens a file to read and write, and makes it if it isn't there. As long as the result is open, this function returns the file to no
 /// other caller, neither in this process nor in another one. `None`: another caller has it.
@@ -16,7 +16,7 @@ const MOST_TRIES: u32 = 16;
 ///
 /// It can't be opened, or is not a regular file.
 pub(super) fn open_alone(path: &Path) -> io::Result<Option<File>> {
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::other("it is not a regular file"));
         }

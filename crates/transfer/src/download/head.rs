@@ -154,7 +154,7 @@ impl Position {
 
     /// The place at which nothing more is wanted, if it is known.
     pub(super) fn end(&self) -> Option<u64> {
-        gax_driver::__house::earlier(self.limit, self.total)
+        gax_driver::__private::earlier(self.limit, self.total)
     }
 
     pub(super) fn decide(&self, status: StatusCode, headers: &HeaderMap) -> Decision {

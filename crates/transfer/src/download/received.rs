@@ -8,7 +8,7 @@ use crate::download::state::{DownloadState, StoredRange};
 use crate::error::{Failure, TransferErrorKind};
 use crate::exchange::{End, Incoming};
 use bytes::Bytes;
-use gax_http::__house::EndedEarly;
+use gax_http::__private::EndedEarly;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

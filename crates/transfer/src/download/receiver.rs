@@ -15,7 +15,7 @@ use crate::protocol::{Ended, OnProgress, TransferProtocol};
 use crate::service::TransferService;
 use crate::transferred::Transferred;
 use bytes::Bytes;
-use gax_http::__house::{HttpConfig, LayeredClient};
+use gax_http::__private::{HttpConfig, LayeredClient};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;

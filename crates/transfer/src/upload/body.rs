@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::error::{Failure, TransferErrorKind};
 use crate::upload::reading::SharedSource;
 use bytes::Bytes;
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http_body::{Body, Frame, SizeHint};
 use std::collections::VecDeque;
 use std::pin::Pin;

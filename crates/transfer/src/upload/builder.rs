@@ -20,7 +20,7 @@ use crate::upload::reading::SharedSource;
 use crate::upload::source::UploadSource;
 use bytes::Bytes;
 use gax_driver::{CallOptions, Note};
-use gax_http::__house::{HttpConfig, layered_client};
+use gax_http::__private::{HttpConfig, layered_client};
 use gax_http::HttpRetryService;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue};

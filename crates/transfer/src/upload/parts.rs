@@ -5,7 +5,7 @@ use crate::checksum::ChecksumValues;
 use crate::error::{Failure, TransferErrorKind};
 use crate::exchange::Prepared;
 use crate::origin::{add_headers, is_same_origin};
-use crate::session::{Dialect, MOST_GRANULARITY, UploadSession};
+use crate::session::{Dialect, MAX_GRANULARITY, UploadSession};
 use crate::state_file::StateFile;
 use crate::upload::body::UploadBody;
 use crate::upload::completion::{Completion, Coverage, Evidence, ServerObject};
@@ -76,7 +76,7 @@ impl UploadState {
             Some(control) => Some(uri(control)?),
             None => None,
         };
-        let granularity = self.granularity.clamp(1, MOST_GRANULARITY);
+        let granularity = self.granularity.clamp(1, MAX_GRANULARITY);
         let session = UploadSession::new(self.dialect, uri(&self.session)?);
         Some(UploadSession { control, granularity, ..session })
     }

@@ -1,7 +1,7 @@
 //! gRPC messages among the frames of a body.
 
 use crate::body::frame_buffer::FrameBuffer;
-use gax_driver::__house::PREFIX;
+use gax_driver::__private::PREFIX;
 
 impl FrameBuffer {
     /// Returns whether a whole gRPC message is held.

@@ -1,6 +1,6 @@
 //! The wait that a response's `Retry-After` asks for.
 
-use gax_driver::__house::time_of_day;
+use gax_driver::__private::time_of_day;
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use std::time::{Duration, SystemTime};

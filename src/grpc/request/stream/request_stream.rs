@@ -3,7 +3,7 @@
 use crate::grpc::request::stream::attempt_body::{AttemptBody, SharedStream, with};
 use crate::grpc::request::stream::shared::Shared;
 use crate::note;
-use gax_driver::__house::{BufferLimits, Limit, ReplayMemory, Reserved};
+use gax_driver::__private::{BufferLimits, Limit, ReplayMemory, Reserved};
 use gax_driver::Note;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;

@@ -1,7 +1,7 @@
 //! A stream of requests, as all attempts of its operation share it.
 
 use bytes::Bytes;
-use gax_driver::__house::{Limit, Reserved};
+use gax_driver::__private::{Limit, Reserved};
 use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 use super::RequestStream;
 use crate::note;
 use bytes::Bytes;
-use gax_driver::__house::{BufferLimits, ReplayMemory};
+use gax_driver::__private::{BufferLimits, ReplayMemory};
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body as HttpBody, Frame};
 use std::collections::VecDeque;

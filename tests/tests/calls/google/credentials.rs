@@ -15,7 +15,7 @@ use tonic_gax::{OperationError, OperationOptions, StopReason};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TablesClient, TablesSettings, tables_client,
 };
-use tonic_gax_tests::{Beat, Reply, Script, error_report, ms};
+use tonic_gax_tests::{BodyPart, Reply, Script, error_report, ms};
 use tower_layer::Layer as _;
 
 /// Credentials with the number of their fetch, each of which takes 50 ms, and how many there were.
@@ -38,7 +38,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 fn good() -> Reply {
     let row = Row { text: "row".to_owned() };
-    Reply::play([Beat::message(&row), Beat::trailers(&[("grpc-status", "0")])])
+    Reply::play([BodyPart::message(&row), BodyPart::trailers(&[("grpc-status", "0")])])
 }
 
 fn refusal() -> Reply {

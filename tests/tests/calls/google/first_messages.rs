@@ -11,15 +11,15 @@ use tonic::Code;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TableRequest, TablesClient, TablesSettings, tables_client,
 };
-use tonic_gax_tests::{Beat, Reply, Script, ms};
+use tonic_gax_tests::{BodyPart, Reply, Script, ms};
 
 const PARAMS: &str = "x-goog-request-params";
 
 fn echo() -> VirtualServer {
     let row = Row { text: "row".to_owned() };
     VirtualServer::start(Script::always(Reply::play([
-        Beat::message(&row),
-        Beat::trailers(&[("grpc-status", "0")]),
+        BodyPart::message(&row),
+        BodyPart::trailers(&[("grpc-status", "0")]),
     ])))
 }
 

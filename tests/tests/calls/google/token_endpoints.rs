@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use tonic::{Code, Request, Status};
 use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{Row, TableRequest, TablesClient};
-use tonic_gax_tests::{Beat, Reply, Script, VirtualClock, ms};
+use tonic_gax_tests::{BodyPart, Reply, Script, VirtualClock, ms};
 
 /// The endpoint's reply to a fetch.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 fn good() -> Reply {
     let row = Row { text: "row".to_owned() };
-    Reply::play([Beat::message(&row), Beat::trailers(&[("grpc-status", "0")])])
+    Reply::play([BodyPart::message(&row), BodyPart::trailers(&[("grpc-status", "0")])])
 }
 
 /// A request that is sent once, within five seconds.

@@ -7,7 +7,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 use tonic_gax::{CallOptions, Code, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Beat, Reply, Script, error_report, ms, row, rows};
+use tonic_gax_tests::{BodyPart, Reply, Script, error_report, ms, row, rows};
 
 fn is_handy<S: Stream + Send + Unpin + 'static>(stream: S) -> S {
     stream
@@ -144,7 +144,7 @@ async fn a_page_has_what_it_came_in() {
         read_time: Some(time),
         ..message
     };
-    let beats = [Beat::message(&message), Beat::trailers(&[("grpc-status", "0")])];
+    let beats = [BodyPart::message(&message), BodyPart::trailers(&[("grpc-status", "0")])];
     let server = shelf(0, Script::of([Reply::play_with(&[("x-cache", "hit")], beats)]));
     let mut pages = client(server.channel()).list_assets_paged(sized(0)).pages();
     let page = pages.next().await.unwrap().unwrap();

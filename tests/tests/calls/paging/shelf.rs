@@ -1,6 +1,6 @@
 //! A list of assets, and a server that gives it page by page.
 
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_client::paging::{PageSource, Paged};
 use gax_testing::VirtualServer;
 use prost::Message as _;
@@ -51,7 +51,7 @@ pub(super) fn shelf(assets: usize, script: Script) -> VirtualServer {
 }
 
 /// A client that tries again after 200 ms, has a second for each attempt and ten for each page.
-pub(super) fn client<T: Transport>(channel: T) -> AssetServiceClient<T> {
+pub(super) fn client<T: GrpcTransport>(channel: T) -> AssetServiceClient<T> {
     let mut stub = AssetServiceStubSettings::builder();
     stub.list_assets().set_retry_settings(settings()).set_retryable_codes([tonic_gax::Code::Unavailable]);
     AssetServiceClient::with_settings(channel, AssetServiceSettings::create(stub.build().unwrap()))

@@ -369,7 +369,10 @@ async fn retry_after_is_waited_for() {
     assert_eq!(rows[1], row(2, 2900, 2100, 2100, 2100, GaxCode::Ok));
     let server = RestServer::new([RestReply::new(503, "{}").header("retry-after", "60")]);
     let (rows, stop, code) = attempts(&server, Compatibility::Documented).await;
-    assert_eq!((rows.len(), stop, code), (1, Some(StopReason::ServerDelayExceedsBudget), Code::Unavailable));
+    assert_eq!(
+        (rows.len(), stop, code),
+        (1, Some(StopReason::ServerDelayExceedsTotalTimeout), Code::Unavailable)
+    );
     // The body's own goes first.
     let body = r#"{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.500s"}]}}"#;
     let server = RestServer::new([RestReply::new(503, body).header("retry-after", "2")]);

@@ -2,7 +2,7 @@
 
 use gax_driver::report::Delivery;
 use gax_http::ReqwestService;
-use gax_rest::{HttpService, RestOptions, RestTransport};
+use gax_rest::{RestHttpService, RestOptions, RestTransport};
 use gax_wire::ConnectProblem;
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -44,7 +44,7 @@ async fn serve() -> (String, Requests) {
     (address, requests)
 }
 
-fn client<S: HttpService>(http: S, origin: &str) -> MessagingClient<RestTransport<S>> {
+fn client<S: RestHttpService>(http: S, origin: &str) -> MessagingClient<RestTransport<S>> {
     let options = RestOptions::new().origin(origin.parse().unwrap());
     MessagingClient::rest_with_options(http, MessagingSettings::default(), options).unwrap()
 }
@@ -53,7 +53,7 @@ fn hyper() -> Hyper<HttpConnector, tonic::body::Body> {
     Hyper::builder(TokioExecutor::new()).build(HttpConnector::new())
 }
 
-async fn watched<S: HttpService>(http: S) {
+async fn watched<S: RestHttpService>(http: S) {
     let (origin, requests) = serve().await;
     let request = Request::new(GetByUserRequest { user_id: "me".to_owned(), message_id: String::new() });
     let response = client(http, &origin).watch(request).await.unwrap();
@@ -86,7 +86,7 @@ async fn streams_come_by_reqwest() {
 }
 
 /// The request that a call of an RPC without a body makes, as a server gets it.
-async fn touched<S: HttpService>(http: S) -> String {
+async fn touched<S: RestHttpService>(http: S) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {

@@ -173,7 +173,7 @@ async fn elements_are_sent_in_batches() {
         .delay_threshold(ms(100))
         .build();
     let batching =
-        call.no_replies().settings(settings).bytes(|text: &String| text.len() as u64).named("texts");
+        call.without_replies().settings(settings).bytes(|text: &String| text.len() as u64).named("texts");
     let batcher = Batcher::spawn(batching).unwrap();
     let first = batcher.add("a".to_owned()).await.unwrap();
     let second = batcher.add("b".to_owned()).await.unwrap();

@@ -5,7 +5,7 @@ use gax_retry::Code;
 use gax_streams::ResumptionExt as _;
 use gax_streams::StreamReport;
 use gax_streams::resumption::Resumption;
-use gax_testing::{Beat, VirtualServer as Server};
+use gax_testing::{BodyPart, VirtualServer as Server};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_gax::{Note, RetryService};
@@ -36,15 +36,17 @@ async fn a_message_above_the_limit_of_the_client_is_refused_at_its_prefix() {
     const PREFIX: &[u8] = &[0, 255, 255, 255, 255];
     for pieces in [1, 2] {
         let first = if pieces == 1 {
-            vec![Beat::message(&line(1)), Beat::Data(Bytes::from_static(PREFIX))]
+            vec![BodyPart::message(&line(1)), BodyPart::Data(Bytes::from_static(PREFIX))]
         } else {
             // A prefix in two frames, the first of which has the message before it as well.
-            let Beat::Data(message) = Beat::message(&line(1)) else { unreachable!("a message is data") };
+            let BodyPart::Data(message) = BodyPart::message(&line(1)) else {
+                unreachable!("a message is data")
+            };
             let (begin, end) = PREFIX.split_at(2);
             let joined = Bytes::from([&message, begin].concat());
-            vec![Beat::Data(joined), Beat::Data(Bytes::from_static(end))]
+            vec![BodyPart::Data(joined), BodyPart::Data(Bytes::from_static(end))]
         };
-        let server = serve([Reply::play([first, vec![Beat::Hang]].concat())]);
+        let server = serve([Reply::play([first, vec![BodyPart::Hang]].concat())]);
         let request = Request::new(line(0)).with_resumption(by_number());
         let response = client(&server, &Setup::new(settings())).listen(request).await.unwrap();
         let report = StreamReport::of(&response).cloned();

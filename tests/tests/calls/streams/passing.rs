@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, 
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, talk_client};
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, TalkCaller, VirtualServer, error_report, ms, row, rows, settings,
+    BodyPart, Reply, Script, Setup, Stack, TalkCaller, VirtualServer, error_report, ms, row, rows, settings,
 };
 
 /// A client of Talk with the usual settings.
@@ -74,9 +74,9 @@ async fn a_conversation_goes_back_and_forth() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_has_the_total_timeout() {
-    let first = Beat::message(&line(1));
+    let first = BodyPart::message(&line(1));
     for stack in Stack::ALL {
-        let stalled = Reply::play([Beat::Wait(ms(500)), first.clone(), Beat::Hang]);
+        let stalled = Reply::play([BodyPart::Wait(ms(500)), first.clone(), BodyPart::Hang]);
         let server = VirtualServer::start(Script::always(stalled));
         let mut client = client(stack, &server);
         // Under tonic's own client without descriptors it is an attempt like any other.
@@ -125,10 +125,10 @@ async fn an_error_inside_a_stream_arrives_as_it_was_sent() {
     let details = vec![1, 2, 3];
     let sent = Status::with_details(tonic::Code::Unavailable, "lost my place", details.clone().into());
     let reply = Reply::play([
-        Beat::message(&line(1)),
-        Beat::Wait(ms(100)),
-        Beat::message(&line(2)),
-        Beat::status(&sent),
+        BodyPart::message(&line(1)),
+        BodyPart::Wait(ms(100)),
+        BodyPart::message(&line(2)),
+        BodyPart::status(&sent),
     ]);
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(reply.clone()));
@@ -192,9 +192,9 @@ async fn what_no_table_knows_is_untouched() {
 async fn by_gax_java_s_rules_a_stream_of_requests_has_the_caller_s_deadline_alone() {
     let setup = Setup::new(settings()).compatible(Compatibility::GaxJava);
     let late = Reply::play([
-        Beat::Wait(ms(60_000)),
-        Beat::message(&line(1)),
-        Beat::trailers(&[("grpc-status", "0")]),
+        BodyPart::Wait(ms(60_000)),
+        BodyPart::message(&line(1)),
+        BodyPart::trailers(&[("grpc-status", "0")]),
     ]);
     for (options, timeout) in [
         (CallOptions::new(), None),

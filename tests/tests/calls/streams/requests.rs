@@ -6,7 +6,7 @@ use tonic::{Request, Response, Status};
 use tonic_gax::{CallOptions, Note, OperationError, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{
-    Beat, Recorder, Reply, Script, Setup, Stack, TalkCaller, VirtualServer, line, ms, row, rows, settings,
+    BodyPart, Recorder, Reply, Script, Setup, Stack, TalkCaller, VirtualServer, line, ms, row, rows, settings,
 };
 
 /// The RPCs of Talk that take a stream.
@@ -66,7 +66,7 @@ async fn the_report_has_the_one_attempt() {
 #[tokio::test(start_paused = true)]
 async fn a_call_s_own_time_is_the_deadline_of_the_whole_stream() {
     for (rpc, stack) in Rpc::ALL.into_iter().flat_map(|rpc| Stack::KNOWING.map(|stack| (rpc, stack))) {
-        let first = Reply::play([Beat::message(&line(1)), Beat::Hang]);
+        let first = Reply::play([BodyPart::message(&line(1)), BodyPart::Hang]);
         let server = VirtualServer::start(Script::always(first));
         let mut client = stack.talk(server.channel(), &Setup::new(settings()));
         let status = rpc.call(&mut client, CallOptions::new().timeout(ms(700))).await.unwrap_err();

@@ -6,7 +6,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::{CallOptions, Note, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, ms,
+    BodyPart, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, ms,
     report_of, reported, row, rows, settings, three_lines,
 };
 
@@ -41,9 +41,9 @@ async fn a_stream_that_fails_before_its_first_message_is_begun_again() {
     let failures = [
         Reply::status(down()),
         Reply::http(503, &[]),
-        Reply::play([Beat::status(&down())]),
+        Reply::play([BodyPart::status(&down())]),
         // A part of a message is none.
-        Reply::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::status(&down())]),
+        Reply::play([BodyPart::Data(vec![0, 0, 0, 0, 9, 1].into()), BodyPart::status(&down())]),
     ];
     for failure in failures {
         for stack in Stack::ALL {
@@ -66,14 +66,14 @@ async fn a_stream_that_fails_before_its_first_message_is_begun_again() {
 #[tokio::test(start_paused = true)]
 async fn the_whole_stream_is_that_of_one_attempt() {
     for stack in Stack::ALL {
-        let stalled = Reply::play([Beat::Wait(ms(100)), Beat::status(&Status::unavailable("down"))]);
+        let stalled = Reply::play([BodyPart::Wait(ms(100)), BodyPart::status(&Status::unavailable("down"))]);
         let good = Reply::play([
-            Beat::message(&line(0)),
-            Beat::Wait(ms(500)),
-            Beat::message(&line(1)),
-            Beat::Wait(ms(300)),
-            Beat::message(&line(2)),
-            Beat::trailers(&[("grpc-status", "0")]),
+            BodyPart::message(&line(0)),
+            BodyPart::Wait(ms(500)),
+            BodyPart::message(&line(1)),
+            BodyPart::Wait(ms(300)),
+            BodyPart::message(&line(2)),
+            BodyPart::trailers(&[("grpc-status", "0")]),
         ]);
         let server = VirtualServer::start(Script::at_once([stalled, good]));
         let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
@@ -86,9 +86,9 @@ async fn the_whole_stream_is_that_of_one_attempt() {
 #[tokio::test(start_paused = true)]
 async fn after_the_first_message_an_error_is_final() {
     let broken = Reply::play([
-        Beat::message(&line(0)),
-        Beat::Wait(ms(100)),
-        Beat::status(&Status::unavailable("lost my place")),
+        BodyPart::message(&line(0)),
+        BodyPart::Wait(ms(100)),
+        BodyPart::status(&Status::unavailable("lost my place")),
     ]);
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(broken.clone()));
@@ -113,7 +113,7 @@ async fn after_the_first_message_an_error_is_final() {
 
 #[tokio::test(start_paused = true)]
 async fn the_report_says_that_the_stream_was_handed_on() {
-    let going = Reply::play([Beat::message(&line(0)), Beat::Hang]);
+    let going = Reply::play([BodyPart::message(&line(0)), BodyPart::Hang]);
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(going.clone()));
         let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
@@ -176,7 +176,7 @@ async fn a_stream_shares_what_operations_know_of_connections() {
 /// gax-java's RPC timeout is that of the whole stream.
 #[tokio::test(start_paused = true)]
 async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
-    let going = Reply::play([Beat::message(&line(0)), Beat::Wait(ms(60_000)), Beat::Hang]);
+    let going = Reply::play([BodyPart::message(&line(0)), BodyPart::Wait(ms(60_000)), BodyPart::Hang]);
     for stack in Stack::ALL {
         let server =
             VirtualServer::start(Script::at_once([Reply::Hang, Reply::unavailable(), going.clone()]));
@@ -197,7 +197,7 @@ async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
 async fn by_grpc_s_rules_headers_commit_a_stream() {
     let setup = setup().compatible(Compatibility::Grpc);
     for stack in Stack::KNOWING {
-        let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
+        let down = Reply::play([BodyPart::Wait(ms(50)), BodyPart::status(&Status::unavailable("down"))]);
         let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
         let response = stack.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap();
         // It is handed on as soon as they are there.
@@ -207,7 +207,7 @@ async fn by_grpc_s_rules_headers_commit_a_stream() {
         assert_eq!(server.seen().len(), 2, "{stack:?}");
     }
     // Where the kind is not known it is buffered all the same, and not retried either.
-    let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
+    let down = Reply::play([BodyPart::Wait(ms(50)), BodyPart::status(&Status::unavailable("down"))]);
     let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
     let status =
         Stack::Layer.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap_err();

@@ -4,7 +4,7 @@
 use gax_client::CallSettings;
 use gax_retry::{Code, RetrySettings, StopReason};
 use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
-use gax_streams::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
 use gax_testing::VirtualServer as Server;
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Act, Beat, Feed, RawFrame, RawServer, Recorder, Reply, Script, Setup, delays, line, ms,
+    Act, BodyPart, Feed, RawFrame, RawServer, Recorder, Reply, Script, Setup, delays, line, ms,
 };
 
 use Act::{Fail, Hang, Wait};
@@ -107,8 +107,8 @@ impl StreamResumption for ByNumber {
 impl SubscriptionStrategy for ByNumber {
     type Message = ();
 
-    fn ended(&mut self) -> Ended {
-        if self.0 < 9 { Ended::Reconnect } else { Ended::End }
+    fn ended(&mut self) -> OnEnd {
+        if self.0 < 9 { OnEnd::Reconnect } else { OnEnd::End }
     }
 }
 
@@ -262,7 +262,7 @@ async fn each_connection_has_the_headers_of_a_request() {
 #[tokio::test(start_paused = true)]
 async fn a_limit_goes_to_the_server_and_ends_it_there() {
     for place in 0..3 {
-        let reply = || Reply::play([Beat::message(&line(1)), Beat::Hang]);
+        let reply = || Reply::play([BodyPart::message(&line(1)), BodyPart::Hang]);
         let server = Server::start(Script::at_once([reply()]));
         let client = Client::all(|| server.channel(), &Recorder::default()).swap_remove(place);
         let mut subscription = listen(&subscriber(settings(5000)), &client);
@@ -279,8 +279,10 @@ async fn a_limit_goes_to_the_server_and_ends_it_there() {
 async fn what_no_connection_would_change_is_final() {
     for place in 0..3 {
         // A message that is none, and a status of the server's.
-        let broken =
-            Reply::play([Beat::message(&line(1)), Beat::Data(vec![0, 0, 0, 0, 2, 0xff, 0xff].into())]);
+        let broken = Reply::play([
+            BodyPart::message(&line(1)),
+            BodyPart::Data(vec![0, 0, 0, 0, 2, 0xff, 0xff].into()),
+        ]);
         let server = Server::start(Script::at_once([broken]));
         let client = Client::all(|| server.channel(), &Recorder::default()).swap_remove(place);
         let mut subscription = listen(&subscriber(settings(5000)), &client);

@@ -4,7 +4,7 @@
 use gax_client::CallSettings;
 use gax_retry::{Code, RetrySettings, StopReason};
 use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
-use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy};
 use gax_streams::{ResumptionExt as _, StreamReport, Streams};
 use gax_table::RetryTable;
 use gax_table::live::SettingsHandle;
@@ -275,8 +275,8 @@ fn timeouts_that_make_no_sense_are_refused() {
 impl SubscriptionStrategy for Panics {
     type Message = ();
 
-    fn ended(&mut self) -> Ended {
-        Ended::Reconnect
+    fn ended(&mut self) -> OnEnd {
+        OnEnd::Reconnect
     }
 }
 

@@ -13,11 +13,11 @@ use tonic::transport::Server as TonicServer;
 use tonic_gax::OperationOptions;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Beat, Reply, SocketServer, Talker, VirtualClock, ms};
+use tonic_gax_tests::{BodyPart, Reply, SocketServer, Talker, VirtualClock, ms};
 
 const WATCH: &str = "grpc.health.v1.Health/Watch";
-const UP: Beat = Beat::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
-const DOWN: Beat = Beat::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
+const UP: BodyPart = BodyPart::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+const DOWN: BodyPart = BodyPart::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
 
 fn address(number: u16) -> Address {
     Address::from(SocketAddr::from(([10, 0, 0, 1], number)))
@@ -25,7 +25,7 @@ fn address(number: u16) -> Address {
 
 /// A server that says after so many milliseconds that it is down.
 fn server(time: u64) -> VirtualServer {
-    let watch = vec![Reply::play([UP, Beat::Wait(ms(time)), DOWN, Beat::Hang]); 1000];
+    let watch = vec![Reply::play([UP, BodyPart::Wait(ms(time)), DOWN, BodyPart::Hang]); 1000];
     VirtualServer::serving(Server::new(&Ledger::default()), Script::new().on(WATCH, watch))
 }
 

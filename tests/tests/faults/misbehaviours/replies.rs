@@ -19,7 +19,7 @@ use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_se
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Act, Beat, Feed, RawFrame, RawServer, Reply, RestReply, RestServer, Script, Setup, line, settings,
+    Act, BodyPart, Feed, RawFrame, RawServer, Reply, RestReply, RestServer, Script, Setup, line, settings,
     virtual_time,
 };
 use tower_service::Service;
@@ -45,7 +45,7 @@ fn lengths_that_claim_more_than_anybody_reads() {
         let measured = allocation_counter::measure(|| {
             end = virtual_time().block_on(async {
                 let prefix = [&[0][..], &u32::to_be_bytes(length)].concat();
-                let claims = Reply::play([Beat::Data(prefix.into()), Beat::Hang]);
+                let claims = Reply::play([BodyPart::Data(prefix.into()), BodyPart::Hang]);
                 call(client, VirtualServer::start(Script::always(claims)).connector(), 0).await
             });
         });
@@ -77,8 +77,10 @@ async fn trailers_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_compressed_unasked() {
     for client in clients() {
-        let beats =
-            [Beat::Data(Bytes::from_static(&[1, 0, 0, 0, 1, 7])), Beat::trailers(&[("grpc-status", "0")])];
+        let beats = [
+            BodyPart::Data(Bytes::from_static(&[1, 0, 0, 0, 1, 7])),
+            BodyPart::trailers(&[("grpc-status", "0")]),
+        ];
         let server = VirtualServer::start(Script::always(Reply::play(beats)));
         let end = call(client, server.connector(), 0).await;
         assert!(is_failed(&end) && format!("{end:?}").contains("compress"), "{client:?}: {end:?}");

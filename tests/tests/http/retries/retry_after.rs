@@ -39,7 +39,7 @@ async fn without_a_total_a_day_is_too_long() {
     let with = |settings: &RetrySettings| {
         HttpRetryLayer::new(settings, [Code::Unavailable]).options(OperationOptions::new().reports(true))
     };
-    let too_long = (vec![0], Some(StopReason::ServerDelayExceedsBudget));
+    let too_long = (vec![0], Some(StopReason::ServerDelayExceedsTotalTimeout));
     assert_eq!(sent(&with(&unlimited), asking("86400")).await, too_long);
     assert_eq!(sent(&with(&unlimited), asking("60")).await, (vec![0, 60_100], None));
     assert_eq!(sent(&with(&patient), asking("86400")).await, (vec![0, 86_400_100], None));

@@ -4,7 +4,7 @@
 use super::attempts::{Attempts, NO_CREDENTIALS, Running, exempt, passes};
 use gax_client::CallSettings;
 use gax_streams::resumption::{Processed, Resume, StreamResumption};
-use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy};
 use gax_testing::{SuitePart, TestedTransport, Trial};
 use tokio_stream::StreamExt as _;
 use tonic::{Response, Status};
@@ -39,8 +39,8 @@ impl StreamResumption for OneMessage {
 impl SubscriptionStrategy for OneMessage {
     type Message = ();
 
-    fn ended(&mut self) -> Ended {
-        Ended::End
+    fn ended(&mut self) -> OnEnd {
+        OnEnd::End
     }
 }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Network, list};
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_connection::{Connection, ConnectionBuilder, Picker};
 use gax_testing::{Direction, Resolution, ScriptedResolver};
 use std::net::SocketAddr;
@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
-    Assets, Beat, ConnectionFault as Fault, FaultProxy, MemoryConnector, RawFrame, RawServer, Reply, Script,
-    Setup, SocketServer, Stack, VirtualServer, When, lasting, ms,
+    Assets, BodyPart, ConnectionFault as Fault, FaultProxy, MemoryConnector, RawFrame, RawServer, Reply,
+    Script, Setup, SocketServer, Stack, VirtualServer, When, lasting, ms,
 };
 
 /// One thing that happens while calls are made.
@@ -49,7 +49,7 @@ impl Row {
     }
 
     /// Makes the calls while the steps happen. Returns the errors of those that were lost.
-    async fn play<T: Transport + Sync>(&self, proxy: &FaultProxy, to: T) -> Vec<String> {
+    async fn play<T: GrpcTransport + Sync>(&self, proxy: &FaultProxy, to: T) -> Vec<String> {
         let steps = async {
             for step in self.steps.clone() {
                 match step {
@@ -64,7 +64,7 @@ impl Row {
     }
 
     /// Makes the calls, each with a minute. Returns the errors of those that were lost.
-    async fn lost<T: Transport + Sync>(&self, to: T) -> Vec<String> {
+    async fn lost<T: GrpcTransport + Sync>(&self, to: T) -> Vec<String> {
         let (mut running, (at_once, every)) = (JoinSet::new(), self.load);
         let caller = Stack::Layer.caller(to, &Setup::new(lasting(60_000)));
         for call in 0..self.calls {
@@ -101,13 +101,13 @@ impl Row {
 }
 
 const WATCH: &str = "grpc.health.v1.Health/Watch";
-const UP: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
-const DOWN: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
+const UP: BodyPart = BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+const DOWN: BodyPart = BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
 const NO_ERROR: u32 = 0;
 
 /// A server that replies after 10 ms, so that calls are in flight whatever happens. After so many its health check fails.
 fn healthy(time: Duration) -> VirtualServer {
-    let watch = vec![Reply::play([UP, Beat::Wait(time), DOWN, Beat::Hang]); 2000];
+    let watch = vec![Reply::play([UP, BodyPart::Wait(time), DOWN, BodyPart::Hang]); 2000];
     VirtualServer::start(Script::at_once([]).then_always(ms(10), Reply::Serve).on(WATCH, watch))
 }
 

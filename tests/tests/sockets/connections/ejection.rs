@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{Beat, RawFrame, RawServer, Reply, Script, VirtualServer, ms};
+use tonic_gax_tests::{BodyPart, RawFrame, RawServer, Reply, Script, VirtualServer, ms};
 
 /// For how long the second host was ejected, each time.
 #[derive(Default)]
@@ -69,7 +69,7 @@ async fn an_endpoint_is_out_for_longer_each_time_in_a_row() {
 /// A status in trailers counts as one in headers does, and a response that breaks off as a connection that does.
 #[tokio::test(start_paused = true)]
 async fn whatever_the_way_it_fails() {
-    let unavailable = || Beat::trailers(&[("grpc-status", "14")]);
+    let unavailable = || BodyPart::trailers(&[("grpc-status", "14")]);
     let in_trailers = VirtualServer::start(Script::always(Reply::play([unavailable()])));
     let by_http = VirtualServer::start(Script::always(Reply::http(503, &[])));
     let reset = VirtualServer::start(Script::always(Reply::Reset(2)));
@@ -90,10 +90,10 @@ async fn whatever_the_way_it_fails() {
 /// A failure of the caller's own says nothing of the endpoint, and a good reply in between begins the count anew.
 #[tokio::test(start_paused = true)]
 async fn other_failures_eject_nobody() {
-    let bad = || Reply::play([Beat::trailers(&[("grpc-status", "14")])]);
+    let bad = || Reply::play([BodyPart::trailers(&[("grpc-status", "14")])]);
     for script in [
         Script::always(Reply::code(tonic::Code::NotFound)),
-        Script::always(Reply::play([Beat::trailers(&[("grpc-status", "5")])])),
+        Script::always(Reply::play([BodyPart::trailers(&[("grpc-status", "5")])])),
         Script::cycle([bad(), bad(), Reply::Serve]),
     ] {
         let (connection, times, _good) = beside(&VirtualServer::start(script)).await;

@@ -1,7 +1,7 @@
 //! Several endpoints over real sockets: they drain, are killed, move, are dead or slow.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_connection::{Address, AddressList, Connection, Ejection, Picker};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use gax_testing::{Resolution, ScriptedResolver};
@@ -269,7 +269,7 @@ async fn an_endpoint_that_calls_fail_at_is_ejected() {
 
 #[tokio::test]
 async fn a_retry_avoids_the_endpoint_that_failed_and_the_report_names_both() {
-    async fn names_both<T: Transport + Sync>(stack: Stack, over: impl FnOnce(Connection) -> T) {
+    async fn names_both<T: GrpcTransport + Sync>(stack: Stack, over: impl FnOnce(Connection) -> T) {
         let (good, bad) = (Server::slow(0), Server::start(Script::always(Reply::unavailable())));
         let addresses = AddressList::new([good.address(), bad.address()]);
         let events = Arc::new(Events::default());

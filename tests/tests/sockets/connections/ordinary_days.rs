@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, delays, lasting, ms,
-    report_of,
+    BodyPart, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, delays, lasting,
+    ms, report_of,
 };
 
 /// So many calls, one each so often: the reports of those that failed, and the most attempts of one.
@@ -132,13 +132,13 @@ async fn retries_that_waited_for_a_connection_do_not_come_at_once() {
 }
 
 const WATCH: &str = "grpc.health.v1.Health/Watch";
-const UP: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+const UP: BodyPart = BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
 
 /// As a sidecar does that limits the time of streams.
 #[tokio::test(start_paused = true)]
 async fn a_health_check_that_a_proxy_ends_costs_no_call() {
-    for end in [Beat::trailers(&[("grpc-status", "0")]), Beat::trailers(&[("grpc-status", "14")])] {
-        let watch = Reply::play([UP, Beat::Wait(ms(700)), end]);
+    for end in [BodyPart::trailers(&[("grpc-status", "0")]), BodyPart::trailers(&[("grpc-status", "14")])] {
+        let watch = Reply::play([UP, BodyPart::Wait(ms(700)), end]);
         let script = Script::always(Reply::Serve).on(WATCH, vec![watch; 100]);
         let server = VirtualServer::start(script);
         let network = Network::new().with(1, &server);
@@ -152,7 +152,7 @@ async fn a_health_check_that_a_proxy_ends_costs_no_call() {
 
 #[tokio::test(start_paused = true)]
 async fn a_health_check_has_the_credentials_that_are_named_for_it() {
-    let script = Script::always(Reply::Serve).on(WATCH, [Reply::play([UP, Beat::Hang])]);
+    let script = Script::always(Reply::Serve).on(WATCH, [Reply::play([UP, BodyPart::Hang])]);
     let server = VirtualServer::start(script);
     let credentials = Credentials::new(|| async { Ok(AuthHeaders::bearer("t").unwrap()) });
     let connection = Network::new().with(1, &server).connection(&[1]).health_check("");
@@ -166,7 +166,7 @@ async fn a_health_check_has_the_credentials_that_are_named_for_it() {
 /// Calls wait for a second, then they fail, with what is wrong.
 #[tokio::test(start_paused = true)]
 async fn a_health_check_that_is_not_repeated_ends_the_wait() {
-    let cut = Reply::play([UP, Beat::Wait(ms(700)), Beat::trailers(&[("grpc-status", "0")])]);
+    let cut = Reply::play([UP, BodyPart::Wait(ms(700)), BodyPart::trailers(&[("grpc-status", "0")])]);
     for (next, message, waited) in [
         (Reply::stall(), "the health check has no reply", 1000),
         (Reply::code(tonic::Code::Unauthenticated), "the health check failed", 0),

@@ -13,8 +13,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, line, ms, report_of,
-    settings,
+    BodyPart, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, line, ms,
+    report_of, settings,
 };
 
 /// A server whose replies take so long, with so many streams a connection.
@@ -208,8 +208,8 @@ async fn calls_that_wait_survive_another_connection_that_can_not_be_made() {
 /// The check has the first connection's only stream; calls have those of the others.
 #[tokio::test(start_paused = true)]
 async fn a_health_check_takes_a_stream_and_leaves_the_others() {
-    const UP: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
-    let watch = Reply::play([UP, Beat::Hang]);
+    const UP: BodyPart = BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+    let watch = Reply::play([UP, BodyPart::Hang]);
     let script = Script::always(Reply::Serve).on("grpc.health.v1.Health/Watch", [watch]);
     let server = VirtualServer::with_stream_limit(1, script);
     let (connection, network) = to(&server);

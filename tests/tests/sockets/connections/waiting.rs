@@ -13,7 +13,7 @@ use tonic_gax::RetrySettings;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of, settings,
+    BodyPart, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of, settings,
 };
 
 /// Connections that are refused: when.
@@ -239,10 +239,10 @@ async fn a_slow_server_costs_one_more_connection() {
 #[tokio::test(start_paused = true)]
 async fn calls_go_to_servers_that_are_healthy() {
     const WATCH: &str = "grpc.health.v1.Health/Watch";
-    const UP: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
-    const DOWN: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
-    let minute = || Beat::Wait(Duration::from_secs(60));
-    let statuses = Reply::play([DOWN, minute(), UP, minute(), DOWN, Beat::Hang]);
+    const UP: BodyPart = BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+    const DOWN: BodyPart = BodyPart::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
+    let minute = || BodyPart::Wait(Duration::from_secs(60));
+    let statuses = Reply::play([DOWN, minute(), UP, minute(), DOWN, BodyPart::Hang]);
     let server = VirtualServer::start(Script::always(Reply::Serve).on(WATCH, [statuses]));
     let (connection, made) = to(&server);
     let connection = connection.health_check("google.cloud.asset.v1.AssetService");

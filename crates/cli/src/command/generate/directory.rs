@@ -11,7 +11,7 @@ use tonic_gax_build::GeneratedFile;
 const UNFINISHED: &str = ".gax-generated.new";
 
 /// How much is read of a file that is there, unless the new one is longer.
-const LONGEST_OLD: usize = 16 << 20;
+const MAX_OLD: usize = 16 << 20;
 
 /// How the first lines of all files begin that the generator makes.
 const MARKS: [&str; 2] =
@@ -110,7 +110,7 @@ fn read(path: &Path, new: usize) -> Result<Option<Vec<u8>>, Failure> {
     if !kind.is_file() {
         return in_the_way("not a regular file");
     }
-    let limit = LONGEST_OLD.max(new + 1) as u64;
+    let limit = MAX_OLD.max(new + 1) as u64;
     let mut content = Vec::new();
     match fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut content)) {
         Ok(_) => Ok(Some(content)),

@@ -1,7 +1,7 @@
 //! What a reply of a script is to a plan.
 
 use gax_retry::{Code, Response, ServerDelay};
-use gax_testing::{Beat, Reply, Step};
+use gax_testing::{BodyPart, Reply, Step};
 use std::time::Duration;
 
 /// A reply as a plan takes it, and whether the call is committed to it.
@@ -27,15 +27,15 @@ pub(super) fn outcome(step: &Step, headers_commit: bool) -> (Response, bool) {
         Reply::Http(status, _) => (of(of_http(*status)), false),
         Reply::Reset(reason) => (of(of_reset(*reason)), false),
         Reply::Play(_, beats) => {
-            let has_messages = beats.iter().any(|beat| matches!(beat, Beat::Data(_)));
+            let has_messages = beats.iter().any(|beat| matches!(beat, BodyPart::Data(_)));
             let is_committed = headers_commit || has_messages;
             let response = match beats.last() {
-                Some(Beat::Trailers(trailers)) => {
+                Some(BodyPart::Trailers(trailers)) => {
                     let status = trailers.get("grpc-status").and_then(|status| status.to_str().ok());
                     of(status.and_then(|status| status.parse().ok()).map_or(Code::Unknown, Code::from_wire))
                 }
-                Some(Beat::Reset(reason)) => of(of_reset(*reason)),
-                Some(Beat::Close) => of(Code::Unavailable),
+                Some(BodyPart::Reset(reason)) => of(of_reset(*reason)),
+                Some(BodyPart::Close) => of(Code::Unavailable),
                 _ => Response::none(),
             };
             (response, is_committed)

@@ -20,9 +20,9 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::{sleep, timeout};
 
 /// The most requests that are remembered.
-const MOST_REQUESTS: usize = 100_000;
+const MAX_REQUESTS: usize = 100_000;
 /// The most calls that text lists; JSON has them all.
-const MOST_CALLS: usize = 50;
+const MAX_CALLS: usize = 50;
 /// A call that failed is over if nothing comes for that time.
 const QUIET: Duration = Duration::from_secs(5);
 /// The time in which the last cancelled attempts are seen.
@@ -77,7 +77,7 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let mut child = start(&args.command, &[("{target}", &address.to_string())], Stdio::inherit())?;
     let mut arrivals: Vec<Arrival> = Vec::new();
     let mut end = std::pin::pin!(sleep(args.time));
-    while !is_enough(args, &arrivals) && arrivals.len() < MOST_REQUESTS {
+    while !is_enough(args, &arrivals) && arrivals.len() < MAX_REQUESTS {
         let is_all = args.calls.is_some_and(|calls| calls_of(&arrivals) >= calls) && log.open() == 0;
         let quiet = async { if is_all { sleep(QUIET).await } else { std::future::pending().await } };
         let exited = async {
@@ -157,10 +157,10 @@ fn show(args: &ServeArgs, report: &Report) -> Result<(), Failure> {
     if args.format == Format::Json {
         return print_json(report);
     }
-    for call in report.calls.iter().take(MOST_CALLS) {
+    for call in report.calls.iter().take(MAX_CALLS) {
         print(&call.to_string())?;
     }
-    if let more @ 1.. = report.calls.len().saturating_sub(MOST_CALLS) {
+    if let more @ 1.. = report.calls.len().saturating_sub(MAX_CALLS) {
         print(&format!("\nand {more} more; --format json lists them all\n"))?;
     }
     if args.compare.is_some() {

@@ -1,6 +1,6 @@
 //! The part of polling that all operations of one RPC share.
 
-use gax_driver::__house::{JitterSeeds, Observers};
+use gax_driver::__private::{JitterSeeds, Observers};
 use gax_driver::OperationOptions;
 use gax_driver::protocol::Name;
 use gax_retry::operation::Next;

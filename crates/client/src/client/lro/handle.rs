@@ -6,7 +6,7 @@ use crate::client::lro::generated::google::longrunning::{Operation, operation};
 use crate::client::lro::protocol::{LastState, Polling};
 use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
 use crate::client::lro::types::Types;
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use gax_driver::OperationReport;
 use gax_driver::protocol::{Driver, Output, Verdict};
 use gax_retry::Code;

@@ -5,8 +5,8 @@ use crate::client::lro::generated::google::longrunning::Operation;
 use crate::client::lro::handle::{LongRunning, resume};
 use crate::client::lro::polling_settings::{Notify, PollingSettings};
 use crate::client::lro::server::{BoxCall, OperationsServer};
-use gax_driver::__house::{earlier, until};
-use gax_driver::closure::Retried;
+use gax_driver::__private::{earlier, until};
+use gax_driver::closure::RetryOutcome;
 use gax_driver::protocol::Name;
 use gax_driver::{OperationError, RetryError, Retryer};
 use gax_retry::{CodeSet, StartedAttempt};
@@ -152,7 +152,7 @@ where
     F: FnMut(StartedAttempt) -> Fut,
     Fut: Future<Output = Result<T, Status>>,
 {
-    retryer.run(call).await.map(Retried::into_value).map_err(status_of)
+    retryer.run(call).await.map(RetryOutcome::into_value).map_err(status_of)
 }
 
 /// The status of a poll that failed, with its report.

@@ -3,7 +3,7 @@
 use crate::client::lro::config::Config;
 use crate::client::lro::generated::google::longrunning::Operation;
 use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
-use gax_driver::__house::{Clock, earlier, time_left};
+use gax_driver::__private::{Clock, earlier, time_left};
 use gax_driver::OperationError;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step};
@@ -21,10 +21,10 @@ use tonic_gax::CodeExt as _;
 pub const LONG_RUNNING: Transport = Transport::new("long-running").with_rpc_names();
 
 /// The longest that the server is asked to wait by one call: well below the RPC timeout of that.
-const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(60);
+const MAX_SERVER_WAIT: Duration = Duration::from_secs(60);
 
 /// A server that has waited so long may be asked again immediately.
-const SHORTEST_SERVER_WAIT: Duration = Duration::from_secs(1);
+const MIN_SERVER_WAIT: Duration = Duration::from_secs(1);
 
 /// An operation as it was when its server spoke of it last.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Polling {
         let deadline = earlier(context.deadline(), config.poll_timeout.and_then(|time| clock.at(time)));
         let waits = config.waits && !self.cannot_wait && context.number() > 1;
         let call = if waits {
-            self.server.wait(&self.name, LONGEST_SERVER_WAIT, deadline)
+            self.server.wait(&self.name, MAX_SERVER_WAIT, deadline)
         } else {
             self.server.get(&self.name, deadline)
         };
@@ -166,8 +166,7 @@ impl Protocol for Polling {
         }
         let result = match polled {
             Ok(operation) => {
-                let has_waited =
-                    attempt.waits_since.is_some_and(|since| since.elapsed() >= SHORTEST_SERVER_WAIT);
+                let has_waited = attempt.waits_since.is_some_and(|since| since.elapsed() >= MIN_SERVER_WAIT);
                 let result = self.facts(&operation, if has_waited { config.after_wait } else { Next::Later });
                 known.learn(operation);
                 result

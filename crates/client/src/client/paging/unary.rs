@@ -7,7 +7,7 @@ use prost::Message;
 use std::fmt;
 use tonic::metadata::MetadataMap;
 use tonic::{Extensions, Request, Response, Status};
-use tonic_gax::Transport;
+use tonic_gax::GrpcTransport;
 
 /// A list that a generated client reads: a stream of its items.
 pub type PagedCall<T, Req, Res, Item> = Paged<UnaryPages<T, Req, Res, Item>>;
@@ -24,7 +24,7 @@ pub struct UnaryPages<T, Req, Res, Item> {
 
 impl<T, Req, Res, Item> PageSource for UnaryPages<T, Req, Res, Item>
 where
-    T: Transport,
+    T: GrpcTransport,
     Req: Message + Clone + Send + Sync + 'static,
     Res: Message + Default + Send + Sync + 'static,
 {
@@ -83,7 +83,7 @@ pub fn paged<T, Req, Res, Item>(
     method: PagedMethod<Req, Res, Item>,
 ) -> PagedCall<T, Req, Res, Item>
 where
-    T: Transport,
+    T: GrpcTransport,
     Req: Message + Clone + Send + Sync + 'static,
     Res: Message + Default + Send + Sync + 'static,
 {

@@ -1,7 +1,7 @@
 //! Calls with a stream on either side.
 
 use crate::client::streaming::response_stream::ResponseStream;
-use gax_streams::__house::{MessageSource, SharedSource};
+use gax_streams::__private::{MessageSource, SharedSource};
 use http::Extensions;
 use std::fmt;
 use std::future::Future;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use tonic::body::Body;
 use tonic::metadata::MetadataMap;
 use tonic::{Response, Status, Streaming};
-use tonic_gax::__house::{Call, MethodMatch, OwnService, ResponseBody};
-use tonic_gax::Transport;
+use tonic_gax::__private::{Call, MethodMatch, OwnService, ResponseBody};
+use tonic_gax::GrpcTransport;
 use tower_service::Service;
 
 /// A call with a stream on either side. It resolves to a response with one message, or with a
@@ -91,7 +91,7 @@ impl<T> Timed<T> {
     }
 }
 
-impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
+impl<T: GrpcTransport> Service<http::Request<Body>> for Timed<T> {
     type Response = http::Response<ResponseBody>;
     type Error = Status;
     type Future = Call<OwnService<T>>;

@@ -2,7 +2,7 @@
 
 use crate::settings::Codec;
 use bytes::Bytes;
-use gax_streams::__house::{Measured, StreamCodec};
+use gax_streams::__private::{Measured, StreamCodec};
 use http::uri::PathAndQuery;
 use prost::Message;
 use std::marker::PhantomData;

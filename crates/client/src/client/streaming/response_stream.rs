@@ -1,7 +1,7 @@
 //! The stream of responses that a generated client hands out.
 
 use gax_driver::OperationReport;
-use gax_streams::__house::{MessageSource, SharedSource};
+use gax_streams::__private::{MessageSource, SharedSource};
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;

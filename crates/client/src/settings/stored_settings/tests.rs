@@ -92,7 +92,8 @@ fn an_option_is_unset_set_or_turned_off() {
         (true, None, None)
     );
     assert_eq!(text(&nothing), "{}");
-    let stored = r#"{"no_timeout":true,"no_attempt_timeout":true,"no_max_attempts":true,"codes":[]}"#;
+    let stored =
+        r#"{"without_timeout":true,"without_attempt_timeout":true,"without_max_attempts":true,"codes":[]}"#;
     let options = read::<CallOptions>(stored);
     assert_eq!(options.overrides.total_timeout(), Override::Disabled);
     assert_eq!(options.overrides.rpc_timeout(), Override::Disabled);
@@ -104,13 +105,17 @@ fn an_option_is_unset_set_or_turned_off() {
 #[test]
 fn options_that_have_no_meaning_are_refused_where_they_stand() {
     for (stored, reason, column) in [
-        (r#"{"max_atempts":3}"#, "unknown field `max_atempts`, expected one of `timeout`, `no_timeout`", 15),
+        (
+            r#"{"max_atempts":3}"#,
+            "unknown field `max_atempts`, expected one of `timeout`, `without_timeout`",
+            15,
+        ),
         (r#"{"total_timeout":"3s"}"#, "unknown field `total_timeout`", 17),
         (r#"{"timeout":"0s","report":true}"#, "a timeout of zero is no limit; leave it out", 16),
         (r#"{"attempt_timeout":"0ms"}"#, "a timeout of zero is no limit; leave it out", 26),
         (
-            r#"{"timeout":"3s","no_timeout":true}"#,
-            "timeout and no_timeout exclude each other; leave one out",
+            r#"{"timeout":"3s","without_timeout":true}"#,
+            "timeout and without_timeout exclude each other; leave one out",
             36,
         ),
         (r#"{"max_attempts":0}"#, "max_attempts must be at least 1 (the first attempt counts)", 19),

@@ -36,7 +36,9 @@ pub(super) fn why(reason: StopReason) -> &'static str {
         StopReason::Committed => "the response was committed: part of it had been handed to the caller",
         StopReason::Throttled => "the retry budget is exhausted",
         StopReason::Pushback => "the server asked for no retry",
-        StopReason::ServerDelayExceedsBudget => "the server asks for a longer delay than there is time for",
+        StopReason::ServerDelayExceedsTotalTimeout => {
+            "the server asks for a longer delay than there is time for"
+        }
         StopReason::NestedRetry => "the request that is being served is itself a retry",
         StopReason::ChannelClosed => "the channel is closed",
         StopReason::InvalidOptions => "the call's options are invalid",

@@ -9,7 +9,7 @@ use crate::jitter::{JitterSource, uniform};
 use crate::nanos::{FOREVER, after, remaining};
 
 /// The back-off that the spread is worked out from, at least: 100 ms in nanoseconds.
-const LEAST_BACKOFF: u64 = 100_000_000;
+const MIN_BACKOFF: u64 = 100_000_000;
 
 /// The wait after an attempt that took so long: as it was, and a draw on top, whether waits are jittered or not. It leaves the
 /// next attempt at least half of the time until `limit`. All in nanoseconds.
@@ -17,7 +17,7 @@ pub(super) fn spread(wait: u64, took: u64, now: u64, limit: u64, mut jitter: &mu
     if !jitter.is_random() {
         return wait;
     }
-    let most = wait.max(LEAST_BACKOFF).saturating_mul(3).max(took.saturating_mul(10));
+    let most = wait.max(MIN_BACKOFF).saturating_mul(3).max(took.saturating_mul(10));
     let most = if limit == FOREVER { most } else { most.min(remaining(limit, after(now, wait)) / 2) };
     after(wait, uniform(0, most, &mut jitter))
 }

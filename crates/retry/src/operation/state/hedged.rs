@@ -100,7 +100,7 @@ impl State {
         if let Err(refusal) = then
             && wait > 0
         {
-            let reason = StopReason::ServerDelayExceedsBudget;
+            let reason = StopReason::ServerDelayExceedsTotalTimeout;
             self.hedges.close(Refusal { reason, wait: Some(Duration::from_nanos(wait)), ..refusal });
         }
         if let Some(refusal) = self.hedges.closed()

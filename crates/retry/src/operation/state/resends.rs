@@ -3,7 +3,7 @@
 use crate::operation::Resend;
 
 /// How often, between two attempts, a request that was lost before it left is sent again immediately.
-const MOST_LOST: u8 = 3;
+const MAX_LOST: u8 = 3;
 
 /// The transparent retries so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,7 +19,7 @@ impl Resends {
     pub(super) fn allow(&mut self, resend: Resend) -> bool {
         match resend {
             Resend::No => false,
-            Resend::Lost if self.lost == MOST_LOST => false,
+            Resend::Lost if self.lost == MAX_LOST => false,
             Resend::Lost => {
                 self.lost += 1;
                 true

@@ -173,7 +173,7 @@ fn without_a_total_a_server_may_ask_for_a_minute_or_the_longest_delay() {
             let policy = policy.with_server_delays(true);
             assert_eq!(waits(&policy, &[longest]).0, [longest + S], "{rules}");
             let too_long = longest + MS;
-            let end = Some((StopReason::ServerDelayExceedsBudget, Some(too_long)));
+            let end = Some((StopReason::ServerDelayExceedsTotalTimeout, Some(too_long)));
             assert_eq!(waits(&policy, &[too_long]), (vec![], end), "{rules}");
             // The caller's own time is a bound like any other.
             let bounded = ByHand::bounded(&policy, 7200 * S);
@@ -186,7 +186,7 @@ fn without_a_total_a_server_may_ask_for_a_minute_or_the_longest_delay() {
         let policy = Policy::from_strategy(&strategy, Code::Unavailable);
         assert_eq!(waits(&policy, &[longest]).0, [longest + S]);
         let (_, end) = waits(&policy, &[longest + MS]);
-        assert_eq!(end.unwrap().0, StopReason::ServerDelayExceedsBudget);
+        assert_eq!(end.unwrap().0, StopReason::ServerDelayExceedsTotalTimeout);
         // A pushback is bounded by the budget alone.
         let mut operation = ByHand::begin(&policy);
         operation.send();
@@ -230,10 +230,10 @@ fn a_wait_that_the_operation_has_no_time_for_ends_it_now() {
     for policy in every_kind(&settings()) {
         let (made, end) = waits(&policy, &[3 * S, 7 * S]);
         assert_eq!(made, [3 * S]);
-        assert_eq!(end, Some((StopReason::ServerDelayExceedsBudget, Some(7 * S))));
+        assert_eq!(end, Some((StopReason::ServerDelayExceedsTotalTimeout, Some(7 * S))));
         let (made, end) = waits(&policy, &[Duration::MAX]);
         assert_eq!(made, []);
-        assert_eq!(end, Some((StopReason::ServerDelayExceedsBudget, Some(Duration::MAX))));
+        assert_eq!(end, Some((StopReason::ServerDelayExceedsTotalTimeout, Some(Duration::MAX))));
     }
 }
 
@@ -263,7 +263,7 @@ fn a_callers_time_bounds_the_servers_delay() {
         let bounded = || ByHand::bounded(&policy, 4 * S);
         assert_eq!(waits_of(bounded(), &[3999 * MS]).0, [3999 * MS]);
         let (_, end) = waits_of(bounded(), &[4 * S]);
-        assert_eq!(end, Some((StopReason::ServerDelayExceedsBudget, Some(4 * S))));
+        assert_eq!(end, Some((StopReason::ServerDelayExceedsTotalTimeout, Some(4 * S))));
     }
 }
 
@@ -279,11 +279,11 @@ fn every_strategy_counts_the_servers_wait_as_it_counts_its_own() {
         let policy = strategy(Duration::ZERO, Limits::none().with_time(10 * S, rule));
         assert_eq!(waits(&policy, &[longest]), (vec![longest], None), "{rule:?}");
         let longer = longest + MS;
-        let end = Some((StopReason::ServerDelayExceedsBudget, Some(longer)));
+        let end = Some((StopReason::ServerDelayExceedsTotalTimeout, Some(longer)));
         assert_eq!(waits(&policy, &[longer]), (vec![], end), "{rule:?}");
     }
     let waited = strategy(Duration::ZERO, Limits::none().with_time(10 * S, TimeRule::Waits));
-    assert_eq!(waits(&waited, &[6 * S, 5 * S]).1.unwrap().0, StopReason::ServerDelayExceedsBudget);
+    assert_eq!(waits(&waited, &[6 * S, 5 * S]).1.unwrap().0, StopReason::ServerDelayExceedsTotalTimeout);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::numbers::{MS, Numbers, delays, open, read, settings};
 use super::server::{Act, Fail, Hang, Message, Server, Wait, down, lines};
-use crate::subscription::{Ended, Subscriber, SubscriptionState, Update};
+use crate::subscription::{OnEnd, Subscriber, SubscriptionState, Update};
 use tonic::Status;
 use tonic_gax::{Code, Compatibility, MethodSettings, OperationError, OperationOptions, StopReason, note};
 
@@ -29,7 +29,7 @@ async fn it_goes_on_behind_its_last_message() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_ends_well_is_the_end_or_not() {
-    let strategy = Numbers { ended: Ended::Reconnect, ..Numbers::default() };
+    let strategy = Numbers { ended: OnEnd::Reconnect, ..Numbers::default() };
     let server = Server::new([lines([1], []), vec![], vec![], lines([2], []), vec![down()]]);
     let limited = delays().max_attempts(4).build().unwrap();
     let settings = MethodSettings::new(limited, [Code::Aborted]);
@@ -42,7 +42,7 @@ async fn a_stream_that_ends_well_is_the_end_or_not() {
     // Nobody has a limit: at the last, the end of the stream itself is the failure.
     let server = Server::new([vec![], vec![], vec![], vec![]]);
     let mut subscription =
-        open(&server, &Subscriber::new(&settings), Numbers { ended: Ended::Reconnect, ..Numbers::default() });
+        open(&server, &Subscriber::new(&settings), Numbers { ended: OnEnd::Reconnect, ..Numbers::default() });
     let status = subscription.update().await.unwrap_err();
     assert_eq!(status.message(), "the server ended the stream");
     let report = OperationError::of(&status).unwrap().report();

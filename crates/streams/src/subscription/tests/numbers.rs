@@ -2,7 +2,7 @@
 
 use super::server::Server;
 use crate::resumption::{Processed, Resume, StreamResumption};
-use crate::subscription::{Ended, NextRequest, Subscriber, Subscription, SubscriptionStrategy, Update};
+use crate::subscription::{NextRequest, OnEnd, Subscriber, Subscription, SubscriptionStrategy, Update};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tonic::Status;
@@ -18,7 +18,7 @@ pub(super) struct Numbers {
     pub(super) said: Vec<u64>,
     pub(super) acknowledge: VecDeque<u64>,
     pub(super) half_closes: bool,
-    pub(super) ended: Ended,
+    pub(super) ended: OnEnd,
 }
 
 impl Default for Numbers {
@@ -28,7 +28,7 @@ impl Default for Numbers {
             said: Vec::new(),
             acknowledge: VecDeque::new(),
             half_closes: false,
-            ended: Ended::End,
+            ended: OnEnd::End,
         }
     }
 }
@@ -81,7 +81,7 @@ impl SubscriptionStrategy for Numbers {
         }
     }
 
-    fn ended(&mut self) -> Ended {
+    fn ended(&mut self) -> OnEnd {
         self.ended
     }
 }

@@ -4,7 +4,7 @@ use super::numbers::{MS, Numbers, open, read, settings};
 use super::server::{Hang, Hear, Message, Server, Wait, down, lines};
 use crate::resumption::{Processed, Resume, StreamResumption};
 use crate::subscription::{
-    Ended, Opening, Subscriber, SubscriptionClosed, SubscriptionSender, SubscriptionStrategy, Update,
+    OnEnd, Opening, Subscriber, SubscriptionClosed, SubscriptionSender, SubscriptionStrategy, Update,
 };
 use std::future::Future as _;
 use std::pin::pin;
@@ -92,8 +92,8 @@ impl StreamResumption for Echo {
 impl SubscriptionStrategy for Echo {
     type Message = u64;
 
-    fn ended(&mut self) -> Ended {
-        Ended::End
+    fn ended(&mut self) -> OnEnd {
+        OnEnd::End
     }
 }
 

@@ -15,7 +15,7 @@ const NAMED_CODES: [(Code, &str); 5] = [
 ];
 
 /// The most retries that are written for a policy whose attempts only a timeout limits.
-const MOST_RETRIES: u32 = 100;
+const MAX_RETRIES: u32 = 100;
 
 /// The beginning of every path.
 pub(super) const EVERYTHING: &str = "/";
@@ -118,7 +118,7 @@ fn retries_within(settings: &RetrySettings, total: Duration) -> u32 {
     let cap = delays.max().map_or(f64::INFINITY, |cap| cap.as_secs_f64());
     let mut at = 0.0;
     let mut retries = 0;
-    while retries < MOST_RETRIES {
+    while retries < MAX_RETRIES {
         at += delay.min(cap);
         if at >= total.as_secs_f64() {
             break;

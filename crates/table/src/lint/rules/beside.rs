@@ -35,7 +35,7 @@ declare! {
 /// A time that is no more than one reply may take.
 const SHORT_STREAM: Duration = Duration::from_secs(30);
 /// Polls are counted up to this.
-const MOST_POLLS: u32 = 1000;
+const MAX_POLLS: u32 = 1000;
 /// The time in which they are counted if no timeout ends them.
 const HOUR: Duration = Duration::from_secs(3600);
 /// A time between polls that is no burden, however many there are.
@@ -89,15 +89,15 @@ fn polling(subject: &Subject<'_>, name: &TableName<'_>, polling: &RetrySettings,
     let span = total.unwrap_or(HOUR);
     let longest = delays.max().unwrap_or(Duration::MAX);
     let (mut delay, mut at, mut count) = (first.as_secs_f64(), 0.0, 0);
-    while at < span.as_secs_f64() && count < MOST_POLLS {
+    while at < span.as_secs_f64() && count < MAX_POLLS {
         at += delay.min(longest.as_secs_f64());
         delay *= delays.multiplier();
         count += 1;
     }
     // The average of those that were counted.
-    if count == MOST_POLLS && at < SELDOM.as_secs_f64() * f64::from(MOST_POLLS) {
+    if count == MAX_POLLS && at < SELDOM.as_secs_f64() * f64::from(MAX_POLLS) {
         let last = Duration::try_from_secs_f64(delay).unwrap_or(Duration::MAX).min(longest);
-        let message = format!("an operation is polled {MOST_POLLS} times or more, up to {last:?} apart");
+        let message = format!("an operation is polled {MAX_POLLS} times or more, up to {last:?} apart");
         report.add(&FREQUENT_POLLING, Place::name(name), message, help);
     }
 }

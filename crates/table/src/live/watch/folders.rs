@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 /// More links on the way to one file make no sense; the system has the same limit.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The folders in which something happens when the path leads to another content: the one of the file itself, and those of all links on
 /// the way there. Where that one is missing, the closest one above it that is there. A Kubernetes volume, for one, has
@@ -25,7 +25,7 @@ pub(super) fn folders(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
             Part::Name(name) => {
                 let next = resolved.join(name);
                 match fs::read_link(&next) {
-                    Ok(target) if links < MOST_LINKS => {
+                    Ok(target) if links < MAX_LINKS => {
                         links += 1;
                         folders.insert(resolved.clone());
                         ahead.extend(parts(&target));

@@ -17,7 +17,7 @@ use std::{io, thread};
 /// How long nothing has to happen before the file is read: who writes it makes several changes.
 const QUIET: Duration = Duration::from_millis(50);
 /// How many changes are waited for in all, so that a busy folder delays nothing for long.
-const MOST_CHANGES: usize = 100;
+const MAX_CHANGES: usize = 100;
 /// How often the file is read though nothing was seen to happen: some file systems report nothing.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
@@ -154,7 +154,7 @@ fn wait(changes: &Receiver<Change>) -> bool {
         Err(RecvTimeoutError::Timeout) => return true,
         Ok(Change::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
     }
-    for _ in 1..MOST_CHANGES {
+    for _ in 1..MAX_CHANGES {
         match changes.recv_timeout(QUIET) {
             Ok(Change::Seen) => {}
             Err(RecvTimeoutError::Timeout) => break,

@@ -1,6 +1,6 @@
 //! A watch that can read its file.
 
-use gax_driver::__house::WatchState;
+use gax_driver::__private::WatchState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

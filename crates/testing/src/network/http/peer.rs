@@ -3,7 +3,7 @@
 use super::connection::{End, serve};
 use super::{HttpArrival, HttpScript};
 use crate::network::{Acceptor, Pipes};
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};

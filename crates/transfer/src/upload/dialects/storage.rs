@@ -8,7 +8,7 @@ use crate::session::{Dialect, UploadSession};
 use crate::upload::options::{UploadOptions, with_headers};
 use crate::upload::plan::{Reply, Step};
 use bytes::Bytes;
-use gax_http::__house::has_dots;
+use gax_http::__private::has_dots;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};

@@ -2,7 +2,7 @@
 
 use crate::origin::resolved;
 use crate::range::number;
-use crate::session::{Dialect, MOST_GRANULARITY, UploadSession};
+use crate::session::{Dialect, MAX_GRANULARITY, UploadSession};
 use crate::upload::options::{UploadOptions, with_headers};
 use crate::upload::plan::{Reply, Step};
 use bytes::Bytes;
@@ -56,7 +56,7 @@ pub(in crate::upload) fn session(request: &Uri, headers: &HeaderMap) -> Option<U
     let mut session = UploadSession::new(Dialect::Universal, uri(URL)?);
     session.control = uri(CONTROL_URL).filter(|control| *control != session.uri);
     session.granularity = match text(headers, CHUNK_GRANULARITY) {
-        Some(granularity) => number(granularity).filter(|bytes| (1..=MOST_GRANULARITY).contains(bytes))?,
+        Some(granularity) => number(granularity).filter(|bytes| (1..=MAX_GRANULARITY).contains(bytes))?,
         None => session.granularity,
     };
     Some(session)

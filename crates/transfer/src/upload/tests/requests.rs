@@ -9,7 +9,7 @@ use crate::tests::Folder;
 use crate::upload::body::UploadBody;
 use crate::{TransferErrorKind, UploadSource};
 use bytes::Bytes;
-use gax_driver::__house::Clock;
+use gax_driver::__private::Clock;
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use std::io::Cursor;

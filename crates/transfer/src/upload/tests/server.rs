@@ -5,7 +5,7 @@ use crate::tests::{Content, Folder, client_of};
 use crate::{TransferService, Upload, UploadSource};
 use bytes::Bytes;
 use gax_http::HttpRetryService;
-use gax_wire::__house::BoxError;
+use gax_wire::__private::BoxError;
 use http::header::{AUTHORIZATION, CONTENT_RANGE, LOCATION, RANGE};
 use http::{Request, Response};
 use std::io::Cursor;

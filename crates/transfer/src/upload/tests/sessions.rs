@@ -149,7 +149,7 @@ async fn an_upload_has_settings_of_its_own() {
     let upload = || to_object(content()).single_request_below(0).options(short());
     for (act, upload, is_sent_again) in [
         (Act::Status(503), upload(), true),
-        (Act::Status(503), upload().options(short().no_retries()), false),
+        (Act::Status(503), upload().options(short().without_retries()), false),
         // Unless said, nothing may come for longer than the whole upload may take.
         (Act::Stalled, upload().idle_timeout(Duration::from_secs(1)), true),
         (Act::Stalled, upload(), false),

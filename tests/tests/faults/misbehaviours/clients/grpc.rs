@@ -3,7 +3,7 @@
 use crate::faults::misbehaviours::clients::client::{Calls, End};
 use crate::faults::misbehaviours::clients::connector::Connector;
 use crate::faults::misbehaviours::clients::settings::{layer, talk};
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 
@@ -15,7 +15,7 @@ pub(crate) fn is_said(call: u32) -> impl FnOnce(tonic::Response<Line>) -> bool {
     move |reply| reply.into_inner() == said(call)
 }
 
-pub(crate) fn layered<T: Transport + Sync>(connector: &Connector, transport: T) -> Calls {
+pub(crate) fn layered<T: GrpcTransport + Sync>(connector: &Connector, transport: T) -> Calls {
     let client = TonicClient::new(layer(connector).layer(transport));
     Box::new(move |call| {
         let mut client = client.clone();
@@ -27,7 +27,7 @@ pub(crate) fn layered<T: Transport + Sync>(connector: &Connector, transport: T) 
     })
 }
 
-pub(crate) fn generated<T: Transport + Sync>(connector: &Connector, transport: T) -> Calls {
+pub(crate) fn generated<T: GrpcTransport + Sync>(connector: &Connector, transport: T) -> Calls {
     let client = TalkClient::with_settings(transport, talk(connector.options(), |_| {}));
     Box::new(move |call| {
         let client = client.clone();

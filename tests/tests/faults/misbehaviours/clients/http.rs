@@ -7,7 +7,7 @@ use bytes::Bytes;
 use gax_driver::report::Delivery;
 use gax_http::HttpRetryLayer;
 use gax_http::{HttpRetryService, ReplayBody};
-use gax_rest::{HttpService, RestOptions, RestTransport};
+use gax_rest::{RestHttpService, RestOptions, RestTransport};
 use gax_transfer::{Download, Upload};
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::TokioExecutor;
@@ -86,7 +86,7 @@ pub(crate) fn plain_http(connector: &Connector, is_http2: bool) -> Calls {
 }
 
 /// The client of REST calls.
-pub(crate) fn rest_client<S: HttpService>(
+pub(crate) fn rest_client<S: RestHttpService>(
     options: OperationOptions,
     http: S,
 ) -> MessagingClient<RestTransport<S>> {

@@ -4,9 +4,9 @@ use crate::faults::misbehaviours::clients::client::{Calls, End};
 use crate::faults::misbehaviours::clients::settings::{CODES, settings, talk};
 use crate::faults::misbehaviours::server::LENGTH;
 use gax_client::CallSettings;
-use gax_client::Transport;
+use gax_client::GrpcTransport;
 use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
-use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy, Update};
 use tokio_stream::StreamExt as _;
 use tonic::Status;
 use tonic_gax::OperationOptions;
@@ -47,12 +47,12 @@ impl StreamResumption for Behind {
 impl SubscriptionStrategy for Behind {
     type Message = ();
 
-    fn ended(&mut self) -> Ended {
-        if self.seen < LENGTH { Ended::Reconnect } else { Ended::End }
+    fn ended(&mut self) -> OnEnd {
+        if self.seen < LENGTH { OnEnd::Reconnect } else { OnEnd::End }
     }
 }
 
-pub(crate) fn resumed<T: Transport + Sync>(options: OperationOptions, transport: T) -> Calls {
+pub(crate) fn resumed<T: GrpcTransport + Sync>(options: OperationOptions, transport: T) -> Calls {
     let resumption = Resumption::new(|line: &Line| Behind { text: line.text.clone(), seen: line.count });
     let settings = talk(options, |listen| {
         listen.set_retry_settings(settings()).set_retryable_codes(CODES);
@@ -79,7 +79,7 @@ pub(crate) fn resumed<T: Transport + Sync>(options: OperationOptions, transport:
     })
 }
 
-pub(crate) fn subscribed<T: Transport + Sync>(options: OperationOptions, transport: T) -> Calls {
+pub(crate) fn subscribed<T: GrpcTransport + Sync>(options: OperationOptions, transport: T) -> Calls {
     let mut call_settings = CallSettings::new(settings(), CODES);
     call_settings.set_wait_timeout(ms(500));
     let (subscriber, client) = (Subscriber::new(&call_settings).options(options), TalkClient::new(transport));

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// The longest part of a line that is shown.
-const LONGEST_LINE: usize = 160;
+const MAX_LINE: usize = 160;
 /// How much of a line that is cut there is before what is meant, and has to be behind it.
 const BEFORE: usize = 40;
 const AFTER: usize = 40;
 /// Where a line is cut.
 const CUT: &str = "..";
 /// How many further places of a finding are listed.
-const MOST_PLACES: usize = 12;
+const MAX_PLACES: usize = 12;
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for group in groups(report) {
@@ -67,7 +67,7 @@ fn groups<'a>(report: &Report<'a>) -> Vec<Vec<&'a Finding>> {
 fn lines(findings: &[&Finding]) -> String {
     let lines =
         findings.iter().filter_map(|finding| finding.origin()).map(|origin| origin.line().to_string());
-    let listed: Vec<String> = lines.take(MOST_PLACES).collect();
+    let listed: Vec<String> = lines.take(MAX_PLACES).collect();
     let more = findings.len() - listed.len();
     let what = if findings.len() == 1 { "line" } else { "lines" };
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -84,9 +84,9 @@ fn excerpt(out: &mut dyn Write, finding: &Finding, place: Place<'_>) -> io::Resu
     writeln!(out, "{:gutter$}{DIM}-->{DIM:#} {file}:{line}:{column}", "")?;
     writeln!(out, "{:gutter$} {DIM}|{DIM:#}", "")?;
     // A line may be a whole file: of a long one the part around what is meant is shown.
-    let skipped = if column + AFTER > LONGEST_LINE { column - 1 - BEFORE } else { 0 };
-    let part: Vec<char> = place.text.chars().skip(skipped).take(LONGEST_LINE).collect();
-    let is_cut = place.text.chars().nth(skipped + LONGEST_LINE).is_some();
+    let skipped = if column + AFTER > MAX_LINE { column - 1 - BEFORE } else { 0 };
+    let part: Vec<char> = place.text.chars().skip(skipped).take(MAX_LINE).collect();
+    let is_cut = place.text.chars().nth(skipped + MAX_LINE).is_some();
     let spaces = part.iter().rev().take_while(|letter| !is_cut && letter.is_whitespace()).count();
     let length = part.len() - spaces;
     let text = |from: usize, to: usize| shown(part.iter().skip(from).take(to.saturating_sub(from)).copied());

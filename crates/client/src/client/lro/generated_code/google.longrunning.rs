@@ -574,7 +574,7 @@ pub mod operations_gax {
             Ok(Self::with_settings(channel, settings))
         }
     }
-    impl<T: crate::Transport> OperationsClient<T> {
+    impl<T: crate::GrpcTransport> OperationsClient<T> {
         /// A client over a channel, with what the retry table says.
         #[must_use]
         pub fn new(channel: T) -> Self {
@@ -596,7 +596,7 @@ pub mod operations_gax {
         ) -> OperationsClient<::tonic::service::interceptor::InterceptedService<T, F>>
         where
             F: ::tonic::service::Interceptor,
-            ::tonic::service::interceptor::InterceptedService<T, F>: crate::Transport,
+            ::tonic::service::interceptor::InterceptedService<T, F>: crate::GrpcTransport,
         {
             OperationsClient::new(
                 ::tonic::service::interceptor::InterceptedService::new(

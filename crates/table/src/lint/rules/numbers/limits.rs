@@ -41,7 +41,7 @@ declare! {
 }
 
 /// gRPC itself makes no more attempts than this.
-const MOST_ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// Attempts are counted up to this.
 const COUNTED: u32 = 1000;
 /// A number of attempts that is no storm, whatever the delays.
@@ -177,10 +177,10 @@ fn attempts_within(subject: &Subject<'_>, entry: &EntryView<'_>, total: f64, mos
 }
 
 fn attempts(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    let attempts = entry.policy.settings().max_attempts().filter(|count| *count > MOST_ATTEMPTS);
+    let attempts = entry.policy.settings().max_attempts().filter(|count| *count > MAX_ATTEMPTS);
     let is_read_by_grpc = entry.is_of_service_config() && subject.table.dialect() == Dialect::AsWritten;
     if let (Some(count), true) = (attempts, is_read_by_grpc) {
-        let message = format!("gRPC itself makes {MOST_ATTEMPTS} attempts at most, not {count}");
+        let message = format!("gRPC itself makes {MAX_ATTEMPTS} attempts at most, not {count}");
         let origin = Place::value(entry, PolicyField::MaxAttempts);
         let help = "write a number from 2 to 5, and longer delays if the retries have to last as long";
         report.add(&MAX_ATTEMPTS_ABOVE_5, origin, message, help);

@@ -4,12 +4,12 @@ use crate::operation::OperationReport;
 
 /// The value of a closure that succeeded, and the report of its attempts.
 #[derive(Debug, Clone)]
-pub struct Retried<T> {
+pub struct RetryOutcome<T> {
     value: T,
     report: OperationReport,
 }
 
-impl<T> Retried<T> {
+impl<T> RetryOutcome<T> {
     pub(super) fn new(value: T, report: OperationReport) -> Self {
         Self { value, report }
     }
