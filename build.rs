@@ -5,6 +5,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tonic_gax_build::configure()
         .retry_table("proto/library/v1/library_grpc_service_config.json")
         .build_rest(true)
+        .generate_default_stubs(true)
         .include_file("library.rs")
         .compile_protos(&["library/v1/library.proto", "library/v1/archive.proto"], &["proto"])?;
     Ok(())

@@ -10,15 +10,13 @@
 mod library;
 
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsError, CredentialsService};
+use gax_testing::{HttpArrival, HttpPeer, HttpReply, HttpScript};
 use library::Library;
 use library::v1::{GetBookRequest, LibraryServiceClient};
 use serde::Deserialize;
 use std::error::Error;
 use std::io;
-use std::net::Ipv4Addr;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpListener;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 use tonic::{Request, Status};
@@ -62,28 +60,13 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Serves `token-1`, `token-2` and so on, as JSON; returns the URL.
-async fn serve_tokens() -> Result<String, Box<dyn Error>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let url = format!("http://{}/token", listener.local_addr()?);
-    tokio::spawn(async move {
-        for number in 1.. {
-            let Ok((stream, _)) = listener.accept().await else { return };
-            let mut stream = BufReader::new(stream);
-            let mut line = String::new();
-            // Up to the empty line after the headers.
-            while matches!(stream.read_line(&mut line).await, Ok(length) if length > 2) {
-                line.clear();
-            }
-            let body = format!("{{\"access_token\": \"token-{number}\", \"expires_in\": 3600}}");
-            let head = format!(
-                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                body.len()
-            );
-            if stream.write_all(format!("{head}{body}").as_bytes()).await.is_err() {
-                return;
-            }
-        }
-    });
+async fn serve_tokens() -> io::Result<String> {
+    let token = |number: usize, _: &HttpArrival| {
+        let number = number + 1;
+        let body = format!("{{\"access_token\": \"token-{number}\", \"expires_in\": 3600}}");
+        HttpReply::status(200).with_header("content-type", "application/json").with_body(body)
+    };
+    let (_server, url) = HttpPeer::on_socket(HttpScript::by(token)).await?;
     Ok(url)
 }
 

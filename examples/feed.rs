@@ -15,10 +15,9 @@ use library::v1::{
     WatchCatalogRequest,
 };
 use std::error::Error;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio_stream::Stream;
+use tonic::codegen::BoxStream;
 use tonic::transport::Server;
 use tonic::{Code as TonicCode, Request, Response, Status};
 use tonic_gax::{Code, RetrySettings};
@@ -76,12 +75,10 @@ struct Catalog {
 
 #[tonic::async_trait]
 impl CatalogService for Catalog {
-    type WatchCatalogStream = Pin<Box<dyn Stream<Item = Result<CatalogChange, Status>> + Send>>;
-
     async fn watch_catalog(
         &self,
         request: Request<WatchCatalogRequest>,
-    ) -> Result<Response<Self::WatchCatalogStream>, Status> {
+    ) -> Result<Response<BoxStream<CatalogChange>>, Status> {
         let after = request.into_inner().after;
         println!("the server is asked for the changes behind revision {after}");
         let connections = self.connections.fetch_add(1, Ordering::Relaxed);

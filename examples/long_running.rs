@@ -7,10 +7,7 @@
 mod library;
 
 use library::longrunning::operations_server::{Operations, OperationsServer};
-use library::longrunning::{
-    CancelOperationRequest, DeleteOperationRequest, GetOperationRequest, ListOperationsRequest,
-    ListOperationsResponse, Operation, WaitOperationRequest, operation,
-};
+use library::longrunning::{GetOperationRequest, Operation, operation};
 use library::v1::archive_service_gax::{
     ArchiveServiceClient, ArchiveServiceSettings, ArchiveServiceStubSettings,
 };
@@ -67,25 +64,6 @@ impl Operations for Archive {
             return Err(Status::unavailable("the archive is being moved"));
         }
         Ok(Response::new(Self::operation(request.into_inner().name, 30 * (look - look / 3))))
-    }
-
-    async fn list_operations(
-        &self,
-        _: Request<ListOperationsRequest>,
-    ) -> Result<Response<ListOperationsResponse>, Status> {
-        Err(Status::unimplemented(""))
-    }
-
-    async fn delete_operation(&self, _: Request<DeleteOperationRequest>) -> Result<Response<()>, Status> {
-        Ok(Response::new(()))
-    }
-
-    async fn cancel_operation(&self, _: Request<CancelOperationRequest>) -> Result<Response<()>, Status> {
-        Err(Status::unimplemented("archives are finished"))
-    }
-
-    async fn wait_operation(&self, _: Request<WaitOperationRequest>) -> Result<Response<Operation>, Status> {
-        Err(Status::unimplemented(""))
     }
 }
 

@@ -9,54 +9,31 @@
 mod library;
 
 use gax_rest::{HttpRule, RestOptions};
+use gax_testing::{HttpPeer, HttpReply, HttpScript};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, ListBooksRequest};
 use std::error::Error;
-use std::io;
-use std::net::Ipv4Addr;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
 use tonic::Code;
 use tonic_gax::{OperationOptions, OperationReport};
 
 /// The server's replies, in this order, by status and body.
-const REPLIES: [(&str, &str); 5] = [
-    ("503 Service Unavailable", r#"{"error": {"code": 503, "message": "the library is not open yet"}}"#),
-    ("200 OK", r#"{"name": "shelves/1/books/2", "title": "Romola"}"#),
-    ("200 OK", r#"{"books": [{"title": "Middlemarch"}, {"title": "Romola"}], "nextPageToken": "2"}"#),
-    ("200 OK", r#"{"books": [{"title": "Adam Bede"}]}"#),
-    ("404 Not Found", r#"{"error": {"code": 404, "message": "there is no such book"}}"#),
+const REPLIES: [(u16, &str); 5] = [
+    (503, r#"{"error": {"code": 503, "message": "the library is not open yet"}}"#),
+    (200, r#"{"name": "shelves/1/books/2", "title": "Romola"}"#),
+    (200, r#"{"books": [{"title": "Middlemarch"}, {"title": "Romola"}], "nextPageToken": "2"}"#),
+    (200, r#"{"books": [{"title": "Adam Bede"}]}"#),
+    (404, r#"{"error": {"code": 404, "message": "there is no such book"}}"#),
 ];
-
-/// Serves the replies on a local port; returns the URL.
-async fn serve() -> io::Result<String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(async move {
-        for (status, body) in REPLIES {
-            let (mut connection, _) = listener.accept().await?;
-            // The request of an example fits into one packet.
-            let mut packet = [0; 8192];
-            let length = connection.read(&mut packet).await?;
-            let request = String::from_utf8_lossy(packet.get(..length).unwrap_or_default()).into_owned();
-            println!("  {} -> {status}", request.lines().next().unwrap_or_default());
-            let length = body.len();
-            let head =
-                format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
-            connection.write_all(head.as_bytes()).await?;
-        }
-        Ok::<(), io::Error>(())
-    });
-    Ok(url)
-}
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let replies = REPLIES.map(|(status, body)| HttpReply::status(status).with_body(body));
+    let (server, url) = HttpPeer::on_socket(HttpScript::new(replies)).await?;
     let http = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
     let options = RestOptions::new()
-        .origin(serve().await?.parse()?)
+        .origin(url.parse()?)
         .rule("library.v1.LibraryService.GetBook", HttpRule::get("/v1/{name=shelves/*/books/*}"))
         .rule("library.v1.LibraryService.ListBooks", HttpRule::get("/v1/{parent=shelves/*}/books"));
     let settings = LibraryServiceSettings::default().with_options(OperationOptions::new().reports(true));
@@ -89,5 +66,9 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let status = client.get_book(request).await.err().ok_or("it has no path")?;
     println!("{}", status.message());
     assert_eq!(status.code(), Code::InvalidArgument);
+
+    for request in server.arrivals() {
+        println!("{} {}", request.method, request.target);
+    }
     Ok(())
 }

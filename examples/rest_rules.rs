@@ -5,10 +5,9 @@
 //! cargo run --example rest_rules
 //! ```
 
-mod flaky_http;
-
 use gax_http::HttpRetryLayer;
 use gax_table::RetryTable;
+use gax_testing::{HttpPeer, HttpReply, HttpScript};
 use http::{Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -36,7 +35,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
             3,
         ),
     ] {
-        let url = flaky_http::serve(2).await?;
+        let busy = HttpScript::new([HttpReply::status(503), HttpReply::status(503)]);
+        let (_server, url) = HttpPeer::on_socket(busy).await?;
         let (mut parts, body) = request.into_parts();
         parts.uri = format!("{url}{}", parts.uri).parse()?;
         let response = client.send(Request::from_parts(parts, body)).await?;

@@ -12,8 +12,7 @@ mod library;
 use gax_driver::inbound::{Inbound, RequestEnded};
 use gax_driver::{RetryError, Retryer};
 use library::v1::library_service_server::{LibraryService, LibraryServiceServer};
-use library::v1::{Book, CreateBookRequest, GetBookRequest, ImportBooksResponse, LibraryServiceClient};
-use library::v1::{ListBooksRequest, ListBooksResponse};
+use library::v1::{Book, GetBookRequest, LibraryServiceClient};
 use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
@@ -23,7 +22,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Server};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status};
 use tonic_gax::{Code, DeadlineLayer, RetrySettings};
 
 /// The ends of what a handler started.
@@ -65,21 +64,6 @@ impl LibraryService for Branch {
             started.send(Started { task, thread }).ok();
         }
         std::future::pending().await
-    }
-
-    async fn list_books(&self, _: Request<ListBooksRequest>) -> Result<Response<ListBooksResponse>, Status> {
-        Err(Status::unimplemented("a branch has no lists"))
-    }
-
-    async fn create_book(&self, _: Request<CreateBookRequest>) -> Result<Response<Book>, Status> {
-        Err(Status::unimplemented("books are added at the main library"))
-    }
-
-    async fn import_books(
-        &self,
-        _: Request<Streaming<Book>>,
-    ) -> Result<Response<ImportBooksResponse>, Status> {
-        Err(Status::unimplemented("books are imported at the main library"))
     }
 }
 

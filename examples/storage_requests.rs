@@ -43,13 +43,15 @@ use gax_driver::strategy::{Backoff, TimeRule};
 use gax_http::{
     HttpReport, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Preset, ReplayBody, presets,
 };
-use gax_transfer::{Download, TransferError, Upload};
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use gax_transfer::{Download, TransferError, Transferred, Upload};
+use http::header::CONTENT_TYPE;
 use http_body::Body;
 use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::error::Error;
@@ -75,6 +77,24 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
   --seed N                       draws the random parts from a sequence that can be repeated
 ";
 
+/// What can't stand in a name or value of a query.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// What can't stand in a path.
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// The most bytes of an upload.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
@@ -89,11 +109,38 @@ pub(crate) struct Options {
 type Sender = HttpRetryService<Client<HttpConnector, ReplayBody>>;
 type AnyError = Box<dyn Error>;
 
-/// A line, understood.
-enum Task {
-    Request(Box<http::Request<ReplayBody>>),
-    Upload { upload: Box<Upload<'static>>, content: Bytes },
-    Download(Box<Download<'static>>),
+/// A line on standard input.
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    #[serde(default)]
+    verb: String,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    query: Vec<(String, String)>,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    body: Option<String>,
+    strategy: Option<String>,
+    upload: Option<Content>,
+    download: Option<Object>,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    bucket: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    #[serde(flatten)]
+    object: Object,
+    bytes: u64,
+    seed: u64,
+    #[serde(default)]
+    query: Vec<(String, String)>,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -132,168 +179,109 @@ pub(crate) async fn run(
         layer = layer.options(OperationOptions::new().jitter_seed(seed));
     }
     let sender = layer.layer(client);
+    // The emulator's URL, with a scheme.
+    let scheme = if host.contains("://") { "" } else { "http://" };
+    let origin = format!("{scheme}{}", host.trim_end_matches('/'));
     for (index, line) in input.split(b'\n').enumerate() {
-        let reply = match task(host, &line?) {
-            Ok((id, Task::Request(request))) => send(&sender, id, *request).await,
-            Ok((id, Task::Upload { upload, content })) => send_upload(&sender, id, *upload, &content).await,
-            Ok((id, Task::Download(download))) => receive(&sender, id, *download).await,
-            Err(error) => json!({ "error": format!("line {}: {error}", index + 1) }),
-        };
+        let reply = carry_out(&sender, &origin, &line?).await;
+        let reply = reply.unwrap_or_else(|error| json!({ "error": format!("line {}: {error}", index + 1) }));
         writeln!(output, "{reply}")?;
         output.flush()?;
     }
     Ok(())
 }
 
-/// The task that a line asks for, and its id.
-fn task(host: &str, line: &[u8]) -> Result<(String, Task), AnyError> {
-    let line: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
-    if !line.is_object() {
-        return Err("not an object".into());
+/// Does what a line asks for, and describes the result of it.
+async fn carry_out(sender: &Sender, origin: &str, line: &[u8]) -> Result<Value, AnyError> {
+    let line: Line = serde_json::from_slice(line)?;
+    match (&line.upload, &line.download) {
+        (Some(content), _) => upload(sender, origin, &line, content).await,
+        (None, Some(object)) => Ok(download(sender, origin, &line, object).await),
+        (None, None) => Ok(send(sender, &line, request(origin, &line)?).await),
     }
-    let id = required(&line, "id")?.to_owned();
-    let task = match (line.get("upload"), line.get("download")) {
-        (Some(upload), _) => self::upload(host, &line, upload).map_err(|error| format!("upload: {error}"))?,
-        (None, Some(object)) => {
-            let (bucket, name) = (required(object, "bucket"), required(object, "name"));
-            let mut download =
-                bucket.and_then(|bucket| Ok(Download::of_object(&origin(host), bucket, name?)));
-            for (name, value) in pairs(&line, "headers")? {
-                download = download.map(|download| download.header(name, value));
-            }
-            Task::Download(Box::new(download.map_err(|error| format!("download: {error}"))?))
-        }
-        (None, None) => Task::Request(Box::new(request(host, &line)?)),
-    };
-    Ok((id, task))
-}
-
-/// The upload that a line asks for.
-fn upload(host: &str, line: &Value, object: &Value) -> Result<Task, AnyError> {
-    let number = |name: &str| {
-        let number = object.get(name).and_then(Value::as_u64);
-        number.ok_or_else(|| format!("{name} is missing, or no number of bytes"))
-    };
-    let (bucket, name) = (required(object, "bucket")?, required(object, "name")?);
-    let (bytes, seed) = (number("bytes")?, number("seed")? % 251);
-    if bytes > MAX_BYTES {
-        return Err(format!("bytes is {bytes}; the most is {MAX_BYTES}, since they are in memory").into());
-    }
-    let content: Vec<u8> =
-        (0..bytes).map(|place| u8::try_from((place % 251 * 31 + seed) % 251)).collect::<Result<_, _>>()?;
-    let content = Bytes::from(content);
-    let mut upload = Upload::to_object(&origin(host), bucket, name, content.clone()).single_request_below(0);
-    for (name, value) in pairs(object, "query")? {
-        upload = upload.query(name, value);
-    }
-    for (name, value) in pairs(line, "headers")? {
-        upload = upload.header(name, value);
-    }
-    Ok(Task::Upload { upload: Box::new(upload), content })
 }
 
 /// The request that a line asks for.
-fn request(host: &str, line: &Value) -> Result<http::Request<ReplayBody>, AnyError> {
-    let uri = uri(host, required(line, "path")?, &pairs(line, "query")?)?;
-    let mut request = http::Request::builder().method(required(line, "verb")?).uri(uri);
-    let body = text(line, "body")?;
-    let headers = pairs(line, "headers")?;
-    for (name, value) in &headers {
-        request = request.header(HeaderName::try_from(*name)?, HeaderValue::try_from(*value)?);
-    }
-    if body.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
-        request = request.header(CONTENT_TYPE, "application/json");
-    }
-    if let Some(strategy) = text(line, "strategy")? {
-        request = request.extension(strategy.parse::<IdempotencyStrategy>()?);
-    }
-    let body = ReplayBody::from_bytes(Bytes::copy_from_slice(body.unwrap_or_default().as_bytes()));
-    Ok(request.body(body)?)
-}
-
-fn text<'a>(object: &'a Value, name: &str) -> Result<Option<&'a str>, String> {
-    match object.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(other) => Err(format!("{name} is {other}; write a string")),
-    }
-}
-
-fn required<'a>(object: &'a Value, name: &str) -> Result<&'a str, String> {
-    text(object, name)?.ok_or_else(|| format!("{name} is missing"))
-}
-
-/// A list of pairs of strings.
-fn pairs<'a>(line: &'a Value, name: &str) -> Result<Vec<(&'a str, &'a str)>, String> {
-    let wrong = || format!("{name} is no list of [\"name\",\"value\"] pairs");
-    let list = match line.get(name) {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(list) => list.as_array().ok_or_else(wrong)?,
-    };
-    let pair = |pair: &'a Value| match pair.as_array().map(Vec::as_slice) {
-        Some([Value::String(name), Value::String(value)]) => Ok((name.as_str(), value.as_str())),
-        _ => Err(wrong()),
-    };
-    list.iter().map(pair).collect()
-}
-
-fn uri(host: &str, path: &str, query: &[(&str, &str)]) -> Result<http::Uri, AnyError> {
+fn request(origin: &str, line: &Line) -> Result<http::Request<ReplayBody>, AnyError> {
+    let path = &line.path;
     if !path.starts_with('/') {
         return Err(format!("path is {path:?}; it begins with a slash").into());
     }
-    let mut uri = format!("{}{}", origin(host), encoded(path, b"/%:@!$&'()*+,;=?"));
+    let mut uri = format!("{origin}{}", utf8_percent_encode(path, PATH));
     let mut separator = if path.contains('?') { '&' } else { '?' };
-    for (name, value) in query {
-        uri.extend([separator.to_string(), encoded(name, b""), "=".to_owned(), encoded(value, b"")]);
+    for (name, value) in &line.query {
+        let encoded = |text| utf8_percent_encode(text, RESERVED);
+        uri.push_str(&format!("{separator}{}={}", encoded(name), encoded(value)));
         separator = '&';
     }
-    Ok(uri.parse()?)
-}
-
-/// The emulator's URL, with a scheme.
-fn origin(host: &str) -> String {
-    let scheme = if host.contains("://") { "" } else { "http://" };
-    format!("{scheme}{}", host.trim_end_matches('/'))
-}
-
-/// The text percent-encoded, except for letters, digits, `-._~` and what is `kept`.
-fn encoded(text: &str, kept: &[u8]) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte) {
-            encoded.push(byte.into());
-        } else {
-            encoded.extend(["%".to_owned(), format!("{byte:02X}")]);
-        }
+    let mut request = http::Request::builder().method(&*line.verb).uri(uri);
+    for (name, value) in &line.headers {
+        request = request.header(name, value);
     }
-    encoded
+    let has_type = line.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if line.body.is_some() && !has_type {
+        request = request.header(CONTENT_TYPE, "application/json");
+    }
+    if let Some(strategy) = &line.strategy {
+        request = request.extension(strategy.parse::<IdempotencyStrategy>()?);
+    }
+    let body = line.body.clone().unwrap_or_default();
+    Ok(request.body(ReplayBody::from_bytes(body))?)
 }
 
-/// Sends a request, and describes the result of it.
-async fn send(sender: &Sender, id: String, request: http::Request<ReplayBody>) -> Value {
-    let (status, report, body, error) = match sender.send(request).await {
-        Ok(mut response) => {
-            let report = response.extensions_mut().remove::<OperationReport>();
-            let status = response.status();
-            let (body, error) = read(response.into_body()).await;
-            (Some(status), report, body, error)
-        }
-        Err(error) => (None, Some(error.report().clone()), Vec::new(), None),
+async fn send(sender: &Sender, line: &Line, request: http::Request<ReplayBody>) -> Value {
+    let mut response = match sender.send(request).await {
+        Ok(response) => response,
+        Err(error) => return reply(line, None, Some(error.report()), &[]),
     };
-    let ok = status.is_some_and(|status| status.is_success()) && error.is_none();
-    let status = status.map(|status| status.as_u16());
-    let mut reply = reply(&id, ok, status, report.as_ref(), &body);
-    if let (Some(error), Some(reply)) = (error, reply.as_object_mut()) {
-        reply.insert("error".to_owned(), format!("the body ended early: {error}").into());
+    let report = response.extensions_mut().remove::<OperationReport>();
+    let status = response.status();
+    let (body, error) = read(response.into_body()).await;
+    let mut reply = reply(line, Some(status.as_u16()), report.as_ref(), &body);
+    if let Some(error) = error {
+        reply["ok"] = false.into();
+        reply["error"] = format!("the body ended early: {error}").into();
     }
     reply
 }
 
-/// A line with the result of a task.
-fn reply(id: &str, ok: bool, status: Option<u16>, report: Option<&OperationReport>, body: &[u8]) -> Value {
+async fn upload(sender: &Sender, origin: &str, line: &Line, content: &Content) -> Result<Value, AnyError> {
+    let Content { object, bytes, seed, query } = content;
+    if *bytes > MAX_BYTES {
+        return Err(format!("bytes is {bytes}; the most is {MAX_BYTES}, since they are in memory").into());
+    }
+    let content = (0..*bytes).map(|place| u8::try_from((place % 251 * 31 + seed % 251) % 251));
+    let content = Bytes::from(content.collect::<Result<Vec<_>, _>>()?);
+    let mut upload =
+        Upload::to_object(origin, &object.bucket, &object.name, content.clone()).single_request_below(0);
+    for (name, value) in query {
+        upload = upload.query(name, value);
+    }
+    for (name, value) in &line.headers {
+        upload = upload.header(name, value);
+    }
+    Ok(match upload.send(sender).await {
+        Ok(uploaded) => whole(line, &uploaded, &content),
+        Err(error) => failed(line, &error),
+    })
+}
+
+async fn download(sender: &Sender, origin: &str, line: &Line, object: &Object) -> Value {
+    let mut download = Download::of_object(origin, &object.bucket, &object.name);
+    for (name, value) in &line.headers {
+        download = download.header(name, value);
+    }
+    match download.to_bytes(sender).await {
+        Ok((content, downloaded)) => whole(line, &downloaded, &content),
+        Err(error) => failed(line, &error),
+    }
+}
+
+/// A line with the result of a request.
+fn reply(line: &Line, status: Option<u16>, report: Option<&OperationReport>, body: &[u8]) -> Value {
     json!({
-        "id": id,
-        "ok": ok,
+        "id": line.id,
+        "ok": status.is_some_and(|status| (200..300).contains(&status)),
         "status": status,
         "attempts": report.map(OperationReport::attempt_count),
         "idempotency": report.and_then(OperationReport::detail).map(|http: &HttpReport| http.idempotency().to_string()),
@@ -302,53 +290,29 @@ fn reply(id: &str, ok: bool, status: Option<u16>, report: Option<&OperationRepor
     })
 }
 
-/// Uploads, and describes the result of it.
-async fn send_upload(sender: &Sender, id: String, upload: Upload<'_>, content: &[u8]) -> Value {
-    match upload.send(sender).await {
-        Ok(uploaded) => {
-            let (response, report) = (uploaded.response(), Some(uploaded.report()));
-            let line = reply(&id, true, Some(response.status().as_u16()), report, response.body());
-            with_transfer(line, uploaded.bytes(), Ok(content))
-        }
-        Err(error) => failed(&id, &error),
+/// The line of a transfer that is whole.
+fn whole(line: &Line, transfer: &Transferred, content: &[u8]) -> Value {
+    let response = transfer.response();
+    let mut reply = reply(line, Some(response.status().as_u16()), Some(transfer.report()), response.body());
+    let mut hash = String::new();
+    for byte in Sha256::digest(content) {
+        // A string takes everything.
+        write!(hash, "{byte:02x}").ok();
     }
-}
-
-/// Downloads, and describes the result of it.
-async fn receive(sender: &Sender, id: String, download: Download<'_>) -> Value {
-    match download.to_bytes(sender).await {
-        Ok((content, downloaded)) => {
-            let status = downloaded.response().status().as_u16();
-            let line = reply(&id, true, Some(status), Some(downloaded.report()), &[]);
-            with_transfer(line, downloaded.bytes(), Ok(&content))
-        }
-        Err(error) => failed(&id, &error),
-    }
+    reply["ok"] = true.into();
+    reply["bytes"] = transfer.bytes().into();
+    reply["sha256"] = hash.into();
+    reply
 }
 
 /// The line of a transfer that failed.
-fn failed(id: &str, error: &TransferError) -> Value {
+fn failed(line: &Line, error: &TransferError) -> Value {
     let body = error.response().map_or(&[][..], |response| response.body());
-    with_transfer(reply(id, false, error.status(), error.report(), body), error.bytes(), Err(error))
-}
-
-/// A line with how many bytes were transferred, and their hash or why they are not whole.
-fn with_transfer(mut line: Value, bytes: u64, content: Result<&[u8], &TransferError>) -> Value {
-    let (name, value) = match content {
-        Ok(content) => {
-            let mut hash = String::new();
-            for byte in Sha256::digest(content) {
-                // A string takes everything.
-                write!(hash, "{byte:02x}").ok();
-            }
-            ("sha256", hash)
-        }
-        Err(error) => ("error", error.to_string()),
-    };
-    if let Some(line) = line.as_object_mut() {
-        line.extend([("bytes".to_owned(), bytes.into()), (name.to_owned(), value.into())]);
-    }
-    line
+    let mut reply = reply(line, error.status(), error.report(), body);
+    reply["ok"] = false.into();
+    reply["bytes"] = error.bytes().into();
+    reply["error"] = error.to_string().into();
+    reply
 }
 
 /// Reads a body to its end; what came of it, and the error if it ended early. A response that was too long to be

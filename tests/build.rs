@@ -60,6 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .retry_table(format!("{shared}/library/v1/library_grpc_service_config.json"))
         .build_rest(true)
         .include_file("library.rs")
+        .generate_default_stubs(true)
         .compile_protos(&["library/v1/library.proto", "library/v1/archive.proto"], &[shared])?;
     Ok(())
 }

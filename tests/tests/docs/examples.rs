@@ -13,30 +13,20 @@ mod balanced;
 mod batching;
 #[path = "../../../examples/budgets.rs"]
 mod budgets;
-#[path = "../../../examples/closures.rs"]
-mod closures;
 #[path = "../../../examples/credentials.rs"]
 mod credentials;
 #[path = "../../../examples/delivery.rs"]
 mod delivery;
-#[path = "../../../examples/embedded_table.rs"]
-mod embedded_table;
 #[path = "../../../examples/feed.rs"]
 mod feed;
 #[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../../examples/generator.rs"]
 mod generator;
-#[path = "../../../examples/http_hyper.rs"]
-mod http_hyper;
-#[path = "../../../examples/http_reqwest.rs"]
-mod http_reqwest;
 #[path = "../../../examples/layer.rs"]
 mod layer;
 #[path = "../../../examples/long_running.rs"]
 mod long_running;
-#[path = "../../../examples/metrics.rs"]
-mod metrics;
 #[path = "../../../examples/metrics_prometheus.rs"]
 mod metrics_prometheus;
 #[path = "../../../examples/metrics_terminal.rs"]
@@ -49,8 +39,6 @@ mod paging;
 mod rest;
 #[path = "../../../examples/rest_rules.rs"]
 mod rest_rules;
-#[path = "../../../examples/server_deadline.rs"]
-mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
 mod server_delays;
 #[path = "../../../examples/server_tasks.rs"]
@@ -65,8 +53,6 @@ mod testing;
 mod tls;
 #[path = "../../../examples/transparent_retries.rs"]
 mod transparent_retries;
-#[path = "../../../examples/watch.rs"]
-mod watch;
 
 /// Runs a program where `cargo run --example` runs it.
 fn run<E: Debug>(program: fn() -> Result<(), E>) {
@@ -93,33 +79,26 @@ programs!(
     balanced,
     batching,
     budgets,
-    closures,
     credentials,
     delivery,
-    embedded_table,
     feed,
     fresh_token,
     generator,
-    http_hyper,
-    http_reqwest,
     layer,
     long_running,
-    metrics,
     metrics_prometheus,
     metrics_terminal,
     overrides,
     paging,
     rest,
     rest_rules,
-    server_deadline,
     server_delays,
     server_tasks,
     streaming,
     settings_from_file,
     testing,
     tls,
-    transparent_retries,
-    watch
+    transparent_retries
 );
 
 /// A report ends without a line break, as every text of ours does.
@@ -162,9 +141,7 @@ fn the_guide_shows_the_rules_of_the_example() {
 #[test]
 fn clients_over_sockets_that_the_guide_shows_set_nodelay() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    for file in
-        ["docs/src/http.md", "examples/http_hyper.rs", "examples/storage_requests.rs", "examples/transfer.rs"]
-    {
+    for file in ["docs/src/http.md", "examples/storage_requests.rs", "examples/transfer.rs"] {
         let text = fs::read_to_string(format!("{root}/{file}")).unwrap();
         assert!(text.contains("set_nodelay(true)"), "{file}");
         assert!(!text.contains("build_http();"), "{file}");

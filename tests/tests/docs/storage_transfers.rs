@@ -146,17 +146,18 @@ async fn a_transfer_that_fails_says_why() {
 #[tokio::test]
 async fn a_transfer_that_is_not_valid_gets_an_error() {
     for (line, error) in [
-        (json!({ "id": "1", "upload": {} }), "line 1: upload: bucket is missing"),
+        (json!({ "id": "1", "upload": {} }), "line 1: missing field `bytes`"),
         (
             json!({ "id": "1", "upload": { "bucket": "b", "name": "o", "bytes": -1, "seed": 0 } }),
-            "line 1: upload: bytes is missing, or no number of bytes",
+            "line 1: invalid value: integer `-1`, expected u64",
         ),
         (
             json!({ "id": "1", "upload": { "bucket": "b", "name": "o", "bytes": 1_u64 << 40, "seed": 0 } }),
-            "line 1: upload: bytes is 1099511627776; the most is 1073741824, since they are in memory",
+            "line 1: bytes is 1099511627776; the most is 1073741824, since they are in memory",
         ),
-        (json!({ "id": "1", "download": { "bucket": "b" } }), "line 1: download: name is missing"),
+        (json!({ "id": "1", "download": { "bucket": "b" } }), "line 1: missing field `name`"),
     ] {
-        assert_eq!(run("http://localhost", &line).await, json!({ "error": error }));
+        let reply = run("http://localhost", &line).await;
+        assert!(reply["error"].as_str().unwrap().starts_with(error), "{reply}");
     }
 }
