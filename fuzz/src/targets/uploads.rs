@@ -43,8 +43,8 @@ impl Server {
     /// The reply of the script, or an honest one.
     pub(super) fn reply(&mut self, request: &Parts, body: &[u8]) -> Response<Pieces> {
         // A secret goes nowhere but where the program sends it.
-        let is_own =
-            request.uri.host() == Some("storage.test") && [None, Some(80)].contains(&request.uri.port_u16());
+        let is_own = request.uri.host().is_some_and(|host| host.eq_ignore_ascii_case("storage.test"))
+            && [None, Some(80)].contains(&request.uri.port_u16());
         assert!(is_own || !request.headers.contains_key("authorization"), "{}", request.uri);
         let line = self.lines.pop_front();
         let total = self.receive(request, body, line.as_ref().is_none_or(|line| line.mark != Some('^')));
