@@ -11,12 +11,13 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tonic::transport::{Channel, Endpoint};
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::contender::Raw;
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Turns, by_turns, runtime};
 use tonic_gax_benches::message;
-use tonic_gax_benches::table::Table;
+use tonic_gax_benches::table::{Table, ratios};
 
 /// How many of each are measured.
 const ENDPOINTS: usize = 4;
@@ -25,19 +26,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     if Server::is_asked_for() {
         return Server::run();
     }
-    let is_quick = std::env::args().any(|flag| flag == "--test" || flag == "--quick");
+    let arguments = Arguments::read();
     if Counted::asked().is_none() {
-        crowd(Duration::from_secs(if is_quick { 1 } else { 10 }))?;
+        crowd(Duration::from_secs(if arguments.is_quick() { 1 } else { 10 }))?;
     }
     if std::env::args().any(|flag| flag == "crowd") {
         return Ok(());
     }
     let servers: Vec<_> = (0..ENDPOINTS).map(|_| Server::spawn()).collect::<Result<_, _>>()?;
     let uris: Vec<&str> = servers.iter().map(Server::uri).collect();
-    let runtimes: Vec<_> = (0..4)
-        .map(|_| tokio::runtime::Builder::new_current_thread().enable_all().build())
-        .collect::<Result<_, _>>()?;
-    let [one, own, several, own_several] = runtimes.as_slice() else { return Ok(()) };
+    let [one, own, several, own_several] = &std::array::from_fn(|_| runtime());
     let endpoints: Vec<_> = uris
         .iter()
         .map(|uri| Endpoint::from_shared((*uri).to_owned()).map(|endpoint| endpoint.tcp_nodelay(true)))
@@ -74,8 +72,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         let turns = Turns { rounds: 40, calls: if concurrency == 1 { 500 } else { 6400 } };
         println!("\n{title}, processor time of the client");
-        print(&by_turns(lanes(concurrency), if is_quick { turns.quick() } else { turns }));
-        if !is_quick {
+        let summaries = arguments.by_turns(lanes(concurrency), turns);
+        print!("{}", ratios(["over", "ns a call", "x Channel"], &summaries, None));
+        if !arguments.is_quick() {
             println!("\n{title}, instructions of the client");
             instructions(&lanes(concurrency), number);
         }
@@ -90,7 +89,7 @@ const CROWD: (u32, u32) = (1000, 1000);
 /// and attempts to connect take, and when the last call is over.
 fn crowd(deadline: Duration) -> Result<(), Box<dyn Error>> {
     const TICK: Duration = Duration::from_millis(10);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime();
     let (endpoints, calls) = CROWD;
     // Nobody listens there.
     let down = (0..endpoints)
@@ -158,13 +157,4 @@ fn lane<C: tonic_gax_benches::contender::Contender>(
         return Lane::calls(runtime, Cost::Processor, contender, message);
     }
     Lane::concurrent(runtime, Cost::Processor, contender, message, concurrency)
-}
-
-fn print(summaries: &[Summary]) {
-    let mut table = Table::new(&["over", "us a call", "x Channel", "quartiles"]);
-    for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-        let range = format!("{low:.2} to {high:.2}");
-        table.row([(*name).to_owned(), format!("{:.1}", nanos / 1000.0), format!("{ratio:.2}"), range]);
-    }
-    print!("{}", table.text());
 }

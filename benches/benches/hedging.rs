@@ -10,7 +10,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tonic_gax::{Code, Hedging, OperationOptions, RetryBudget, RetryLayer, RetrySettings};
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::bench::echo_client::EchoClient;
+use tonic_gax_benches::measure::paused;
 use tonic_gax_benches::message;
 use tonic_gax_benches::nines::{Curve, picture};
 use tonic_gax_benches::slow::Slow;
@@ -72,10 +74,9 @@ async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let quick = arguments.iter().any(|argument| argument == "--test" || argument == "--quick");
     let svg = arguments.iter().skip_while(|argument| *argument != "--svg").nth(1);
-    let calls = if quick { 1000 } else { 20_000 };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    let calls = if Arguments::read().is_quick() { 1000 } else { 20_000 };
+    let runtime = paused();
     let mut curves = Vec::new();
     for (every, what) in [(100, "every 100th reply takes 100 times as long"), (1, "every reply does")] {
         let mut table = Table::new(&[what, "p50", "p90", "p99", "p99.9", "attempts a call"]);

@@ -1,73 +1,58 @@
 //! Allocations and bytes, which are the same in every run, and what a parked operation holds.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+mod parking;
+
 use allocation_counter::{AllocationInfo, measure};
-use gax_retry::jitter::JitterSource;
-use gax_retry::operation::{Action, AttemptResult, Operation, Ready, World};
+use gax_retry::operation::{Action, AttemptResult, Operation, Ready};
 use gax_retry::{Code, Policy, ThreadJitter};
 use std::hint::black_box;
 use std::time::Duration;
-use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::bench::Payload;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Bare, Contender, Raw, RawTimeout, Visitor, each_retrying};
-use tonic_gax_benches::measure::{Cost, Stopwatch};
+use tonic_gax_benches::measure::{FakeWorld, runtime};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::table::{Table, target};
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let quick = arguments.iter().any(|argument| argument == "--test" || argument == "--quick");
-    let bench =
-        Bench { quick, only: arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect() };
-    bench.case("canned, ready at once", |bench| bench.canned(&Canned::new()));
-    bench.case("canned, pending once", |bench| bench.canned(&Canned::new().pending_once()));
-    bench.case("one retry, beside two raw calls", |_| one_retry());
-    bench.case("1 MiB, 3 attempts: bytes beside one raw attempt", |_| large());
-    bench.case("schedule: a whole decision", |_| decision());
-    bench.case("parked in back-off", Bench::parked);
-}
-
-struct Bench {
-    quick: bool,
-    only: Vec<String>,
+    let arguments = Arguments::read();
+    arguments.case("canned, ready at once", || canned(&Canned::new()));
+    arguments.case("canned, pending once", || canned(&Canned::new().pending_once()));
+    arguments.case("one retry, beside two raw calls", one_retry);
+    arguments.case("1 MiB, 3 attempts: bytes beside one raw attempt", large);
+    arguments.case("schedule: a whole decision", decision);
+    arguments.case("parked in back-off", || all_parked(if arguments.is_quick() { 100 } else { 100_000 }));
 }
 
 /// A name, and what a call allocates.
 type Row = (&'static str, PerCall);
 
-impl Bench {
-    fn case(&self, name: &str, run: impl FnOnce(&Self)) {
-        if self.only.is_empty() || self.only.iter().any(|only| name.contains(only.as_str())) {
-            println!("\n{name}");
-            run(self);
-        }
-    }
-
-    #[expect(clippy::unused_self, reason = "every case has the bench")]
-    fn canned(&self, service: &Canned) {
-        let mut rows = Rows::new(message::SMALL);
-        rows.visit(Raw::new(service.clone()));
-        rows.visit(RawTimeout::new(service.clone()));
-        rows.visit(Bare::new(service.clone()));
-        each_retrying(|| service.clone(), Pace::AT_ONCE, &mut rows);
-        print_over(&rows.rows, "raw", "<= +1, <= +160", "<= -9, <= -17000");
-    }
-
-    /// Operations that have failed once and wait, each of them a task.
-    fn parked(&self) {
-        let count = if self.quick { 100 } else { 100_000 };
-        let service = Canned::new().failing(u32::MAX);
-        let mut parking = Parking {
-            count,
-            table: Table::new(&["contender", "live bytes each", "processor us each", "target"]),
-        };
-        parking.row("a bare sleep", parked_sleep(count));
-        each_retrying(|| service.clone(), Pace::PARKED, &mut parking);
-        print!("{}", parking.table.text());
-    }
+fn canned(service: &Canned) {
+    let mut rows = Rows::new(message::SMALL);
+    rows.visit(Raw::new(service.clone()));
+    rows.visit(RawTimeout::new(service.clone()));
+    rows.visit(Bare::new(service.clone()));
+    each_retrying(|| service.clone(), Pace::AT_ONCE, &mut rows);
+    print_over(&rows.rows, "raw", "<= +1, <= +160", "<= -9, <= -17000");
 }
+
+/// Operations that have failed once and wait, each of them a task.
+fn all_parked(count: u32) {
+    let service = Canned::new().failing(u32::MAX);
+    let headings = ["contender", "live bytes each", "processor us each", "target"];
+    let mut rows = Parking { count, table: Table::new(&headings) };
+    let sleep = parked(count, || tokio::spawn(tokio::time::sleep(Pace::PARKED.delay)));
+    rows.row("a bare sleep", sleep);
+    each_retrying(|| service.clone(), Pace::PARKED, &mut rows);
+    print!("{}", rows.table.text());
+}
+
+/// The bytes and the microseconds of an operation that waits.
+type Parked = (f64, f64);
 
 /// The table of parked operations.
 struct Parking {
@@ -76,16 +61,18 @@ struct Parking {
 }
 
 impl Parking {
-    fn row(&mut self, name: &str, parked: Parked) {
+    fn row(&mut self, name: &str, (bytes, micros): Parked) {
         let target = target(name, "<= 2450, <= 5.0", "<= 1280, <= 3.6");
-        let time = format!("{:.2}", parked.micros);
-        self.table.row([name.to_owned(), format!("{:.0}", parked.bytes), time, target]);
+        self.table.row([name.to_owned(), format!("{bytes:.0}"), format!("{micros:.2}"), target]);
     }
 }
 
 impl Visitor for Parking {
     fn visit<C: Contender>(&mut self, contender: C) {
-        let parked = parked(&contender, self.count);
+        let message = message::payload(message::SMALL);
+        // The call itself is the task: an `async` block around it would hold it twice, as what it captured and as
+        // what it awaits.
+        let parked = parked(self.count, || tokio::spawn(contender.start(message.clone())));
         self.row(C::NAME, parked);
     }
 }
@@ -120,7 +107,7 @@ fn decision() {
     };
     let policy = Policy::new(&settings, Pace::codes());
     let failed = AttemptResult::failed(Code::Unavailable);
-    let mut world = FakeWorld { now: Duration::ZERO, jitter: ThreadJitter };
+    let mut world = FakeWorld { now: Duration::ZERO, jitter: &mut ThreadJitter };
     let (mut operation, _) = black_box(Operation::begin(&policy, None, Ready::Now));
     // The state of an operation beyond its first attempt is made here, once.
     operation.ended(&policy, 1, failed, &mut world);
@@ -133,22 +120,6 @@ fn decision() {
         }
     });
     println!("  {} allocations, target 0", info.count_total);
-}
-
-/// The clock and the jitter of an operation.
-struct FakeWorld {
-    now: Duration,
-    jitter: ThreadJitter,
-}
-
-impl World for FakeWorld {
-    fn now(&mut self) -> Duration {
-        self.now
-    }
-
-    fn jitter(&mut self) -> &mut dyn JitterSource {
-        &mut self.jitter
-    }
 }
 
 /// The allocations of one call.
@@ -213,43 +184,8 @@ fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
     print!("{}", table.text());
 }
 
-/// The memory of an operation that waits.
-#[derive(Debug, Clone, Copy)]
-struct Parked {
-    bytes: f64,
-    micros: f64,
-}
-
-fn parked<C: Contender>(contender: &C, count: u32) -> Parked {
-    let message = message::payload(message::SMALL);
-    // The call itself is the task: an `async` block around it would hold it twice, as what it captured and as
-    // what it awaits.
-    spawned(count, || tokio::spawn(contender.start(message.clone())))
-}
-
-fn parked_sleep(count: u32) -> Parked {
-    spawned(count, || tokio::spawn(tokio::time::sleep(Pace::PARKED.delay)))
-}
-
-fn spawned<T>(count: u32, mut spawn: impl FnMut() -> tokio::task::JoinHandle<T>) -> Parked {
+fn parked<T: Send + 'static>(count: u32, spawn: impl FnMut() -> JoinHandle<T>) -> Parked {
     let runtime = runtime();
-    let watch = Stopwatch::start(Cost::Processor);
-    let info = measure(|| {
-        runtime.block_on(async {
-            for _ in 0..count {
-                drop(spawn());
-            }
-            // Every task has run by now: the runtime is fair, and has one thread.
-            for _ in 0..count {
-                tokio::task::yield_now().await;
-            }
-        });
-    });
-    let micros = watch.elapsed().as_secs_f64() * 1e6;
-    let bytes = f64::from(i32::try_from(info.bytes_current).unwrap_or(i32::MAX));
-    Parked { bytes: bytes / f64::from(count), micros: micros / f64::from(count) }
-}
-
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
+    let (_tasks, bytes, time) = parking::park(&runtime, count, spawn);
+    (bytes, time.as_secs_f64() * 1e6 / f64::from(count))
 }

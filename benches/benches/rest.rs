@@ -16,9 +16,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 use tonic_gax::{CodeSet, RetrySettings};
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::asset::{ListAssetsRequest, ListAssetsResponse};
-use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, by_turns, stay_on_one_core};
-use tonic_gax_benches::message::PATH;
+use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, runtime, stay_on_one_core};
 
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
@@ -83,15 +83,16 @@ static PARAMS: (&str, RetrySettings) =
 static METHODS: [gax_client::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
     codes: &CODES,
     params: &PARAMS,
-    ..gax::MethodParts::of("google.cloud.asset.v1.AssetService", "ListAssets", PATH)
+    ..gax::MethodParts::of(
+        "google.cloud.asset.v1.AssetService",
+        "ListAssets",
+        "/google.cloud.asset.v1.AssetService/ListAssets",
+    )
 })];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let is_quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
-    let turns = Turns { rounds: 60, calls: 200 };
-    let turns = if is_quick { turns.quick() } else { turns };
     stay_on_one_core();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime();
     let url = serve()?;
     let http = reqwest::Client::new();
     let list = format!("{url}/v1/projects/p/assets");
@@ -142,7 +143,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         watch.elapsed()
     });
     println!("\nREST, loopback, one at a time");
-    for summary in by_turns(vec![by_hand, generated], turns) {
+    let turns = Turns { rounds: 60, calls: 200 };
+    for summary in Arguments::read().by_turns(vec![by_hand, generated], turns) {
         let (name, micros, ratio) = (summary.name, summary.nanos / 1e3, summary.ratio);
         println!("  {name:<28} {micros:>8.1} us of processor time a call, {ratio:.2} x by hand");
     }

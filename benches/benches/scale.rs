@@ -5,6 +5,8 @@
 //! runs that case only. The million takes 3 GB.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+mod parking;
+
 use allocation_counter::measure;
 use gax_table::RetryTable;
 use gax_table::live::SettingsHandle;
@@ -13,184 +15,148 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::Status;
 use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService};
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::bench::Payload;
 use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Outcome, Raw};
-use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Summary, Turns, by_turns};
+use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, paused, runtime};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
-use tonic_gax_benches::table::Table;
-
-/// Calls, or what else there is very many of: all of them, or few to see that everything works.
-struct Bench {
-    quick: bool,
-    only: Vec<String>,
-}
+use tonic_gax_benches::table::{Table, ratios};
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let quick = arguments.iter().any(|argument| argument == "--test" || argument == "--quick");
-    let only = arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect();
-    let bench = Bench { quick, only };
-    bench.case("operations in back-off at once", Bench::parked);
-    bench.case("a table of many methods", Bench::methods);
-    bench.case("settings replaced under load", Bench::replaced);
-    bench.case("calls in flat memory", Bench::flat);
-    bench.case("two threads beside one", Bench::threads);
+    let arguments = &Arguments::read();
+    arguments.case("operations in back-off at once", || all_parked(arguments.count(1_000_000)));
+    arguments.case("a table of many methods", || methods(arguments));
+    arguments.case("settings replaced under load", || replaced(arguments));
+    arguments.case("calls in flat memory", || flat(arguments.count(10_000_000)));
+    arguments.case("two threads beside one", || threads(arguments.count(200_000)));
 }
 
-impl Bench {
-    fn case(&self, name: &str, run: impl FnOnce(&Self)) {
-        if self.only.is_empty() || self.only.iter().any(|only| name.contains(only.as_str())) {
-            println!("\n{name}");
-            run(self);
-        }
-    }
+/// Operations that have failed once and wait, all of them until the same moment.
+fn all_parked(count: u32) {
+    let service = || Canned::new().failing_first(count);
+    let mut table = Table::new(&["contender", "operations", "bytes each", "park us each", "drain us each"]);
+    let mut park = |name: &str, [bytes, park, drain]: [f64; 3]| {
+        let cells = [name.to_owned(), count.to_string(), format!("{bytes:.0}")];
+        table.row(cells.into_iter().chain([park, drain].map(|time| format!("{time:.2}"))));
+    };
+    park("a bare sleep", parked(count, || async { tokio::time::sleep(Pace::PARKED.delay).await }));
+    park(Backon::<Canned>::NAME, parked_calls(&Backon::new(service(), Pace::PARKED), count));
+    park(Layered::<Canned>::NAME, parked_calls(&Layered::new(service(), Pace::PARKED), count));
+    park(Generated::<Canned>::NAME, parked_calls(&Generated::new(service(), Pace::PARKED), count));
+    print!("{}", table.text());
+}
 
-    fn count(&self, all: u32) -> u32 {
-        if self.quick { all.min(100) } else { all }
+/// Calls by turns through the layer with a table of one method, and with one of very many.
+fn methods(arguments: &Arguments) {
+    let count = arguments.count(10_000);
+    let runtime = runtime();
+    let watch = Stopwatch::start(Cost::Processor);
+    let mut many = None;
+    let info = measure(|| many = Some(RetryLayer::new(table(count)).layer(Canned::new())));
+    let made = watch.elapsed();
+    let Some(many) = many else { return };
+    let one = RetryLayer::new(table(1)).layer(Canned::new());
+    let lanes = vec![service_lane(&runtime, "one method", one), service_lane(&runtime, "many", many)];
+    let summaries = arguments.by_turns(lanes, Turns { rounds: 100, calls: 2000 });
+    let mut rows = Table::new(&["methods", "ns a call", "x one method"]);
+    for (summary, methods) in summaries.iter().zip([1, count]) {
+        let cells = [format!("{:.0}", summary.nanos), format!("{:.2}", summary.ratio)];
+        rows.row([methods.to_string()].into_iter().chain(cells));
     }
+    print!("{}", rows.text());
+    let each = f64::from(u32::try_from(info.bytes_current).unwrap_or(u32::MAX)) / f64::from(count);
+    println!("  the layer of {count}: made in {made:.1?}, {each:.0} bytes a method");
+}
 
-    fn turns(&self, turns: Turns) -> Turns {
-        if self.quick { turns.quick() } else { turns }
-    }
-
-    /// Operations that have failed once and wait, all of them until the same moment.
-    fn parked(&self) {
-        let count = self.count(1_000_000);
-        let service = || Canned::new().failing_first(count);
-        let mut table =
-            Table::new(&["contender", "operations", "bytes each", "park us each", "drain us each"]);
-        let mut park = |name: &str, Parked { bytes, park, drain }: Parked| {
-            let times =
-                [park, drain].map(|time| format!("{:.2}", time.as_secs_f64() * 1e6 / f64::from(count)));
-            let cells = [name.to_owned(), count.to_string(), format!("{:.0}", bytes / f64::from(count))];
-            table.row(cells.into_iter().chain(times));
-        };
-        park("a bare sleep", parked(count, || async { tokio::time::sleep(Pace::PARKED.delay).await }));
-        park(Backon::<Canned>::NAME, parked_calls(&Backon::new(service(), Pace::PARKED), count));
-        park(Layered::<Canned>::NAME, parked_calls(&Layered::new(service(), Pace::PARKED), count));
-        park(Generated::<Canned>::NAME, parked_calls(&Generated::new(service(), Pace::PARKED), count));
-        print!("{}", table.text());
-    }
-
-    /// Calls by turns through the layer with a table of one method, and with one of very many.
-    fn methods(&self) {
-        let count = self.count(10_000);
-        let runtime = runtime();
-        let watch = Stopwatch::start(Cost::Processor);
-        let mut many = None;
-        let info = measure(|| many = Some(RetryLayer::new(table(count)).layer(Canned::new())));
-        let made = watch.elapsed();
-        let Some(many) = many else { return };
-        let one = RetryLayer::new(table(1)).layer(Canned::new());
-        let lanes = vec![service_lane(&runtime, "one method", one), service_lane(&runtime, "many", many)];
-        let summaries = by_turns(lanes, self.turns(Turns { rounds: 100, calls: 2000 }));
-        let mut rows = Table::new(&["methods", "ns a call", "x one method"]);
-        for (summary, methods) in summaries.iter().zip([1, count]) {
-            let cells = [format!("{:.0}", summary.nanos), format!("{:.2}", summary.ratio)];
-            rows.row([methods.to_string()].into_iter().chain(cells));
-        }
-        print!("{}", rows.text());
-        let each = f64::from(u32::try_from(info.bytes_current).unwrap_or(u32::MAX)) / f64::from(count);
-        println!("  the layer of {count}: made in {made:.1?}, {each:.0} bytes a method");
-    }
-
-    /// Calls through a layer with a handle, whose table another thread replaces.
-    fn replaced(&self) {
-        let runtime = runtime();
-        let handle = SettingsHandle::new(table(24));
-        let fixed = RetryLayer::new(table(24)).layer(Canned::new());
-        let live = || RetryLayer::live(&handle).layer(Canned::new());
-        let is_busy = AtomicBool::new(false);
-        let is_over = AtomicBool::new(false);
-        let summaries = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    if is_busy.load(Ordering::Relaxed) {
-                        handle.replace(table(24)).expect("nobody refuses the table");
-                    }
-                    std::thread::sleep(Duration::from_millis(1));
+/// Calls through a layer with a handle, whose table another thread replaces.
+fn replaced(arguments: &Arguments) {
+    let runtime = runtime();
+    let handle = SettingsHandle::new(table(24));
+    let fixed = RetryLayer::new(table(24)).layer(Canned::new());
+    let live = || RetryLayer::live(&handle).layer(Canned::new());
+    let is_busy = AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
+    let summaries = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if is_busy.load(Ordering::Relaxed) {
+                    handle.replace(table(24)).expect("nobody refuses the table");
                 }
-            });
-            let quiet = service_lane(&runtime, "a handle", live());
-            let mut busy = service_lane(&runtime, "a handle, replaced 1,000 times a second", live());
-            let busy = Lane::new(busy.name(), |calls| {
-                is_busy.store(true, Ordering::Relaxed);
-                let took = busy.turn(calls);
-                is_busy.store(false, Ordering::Relaxed);
-                took
-            });
-            let lanes = vec![service_lane(&runtime, "a fixed table", fixed), quiet, busy];
-            let summaries = by_turns(lanes, self.turns(Turns { rounds: 50, calls: 20_000 }));
-            is_over.store(true, Ordering::Relaxed);
-            summaries
-        });
-        print_ratios("settings", "x fixed", &summaries);
-        println!("  replaced {} times", handle.version() - 1);
-    }
-
-    /// Calls one after the other, and the memory that is held after some and after all of them.
-    fn flat(&self) {
-        let count = self.count(10_000_000);
-        let mut rows = Table::new(&["contender", "calls", "bytes held after a tenth", "after all"]);
-        let mut add = |name: &str, [some, all]: [i64; 2]| {
-            rows.row([name.to_owned(), count.to_string(), some.to_string(), all.to_string()]);
-        };
-        let pace = Pace::AT_ONCE;
-        let service = || Canned::new().failing(1);
-        add(Layered::<Canned>::NAME, held(Layered::new(service(), pace), count));
-        add(Generated::<Canned>::NAME, held(Generated::new(service(), pace), count));
-        print!("{}", rows.text());
-    }
-
-    /// One client in two threads, which share what its calls count; and a client of its own in each.
-    fn threads(&self) {
-        let calls = self.count(200_000);
-        let mut rows =
-            Table::new(&["contender", "calls/s, one thread", "two threads", "gain", "x raw's gain"]);
-        let mut first = f64::NAN;
-        let mut add = |name: &str, [one, two]: [f64; 2]| {
-            let gain = two / one;
-            if first.is_nan() {
-                first = gain;
+                std::thread::sleep(Duration::from_millis(1));
             }
-            let numbers = [
-                format!("{one:.0}"),
-                format!("{two:.0}"),
-                format!("{gain:.2}"),
-                format!("{:.2}", gain / first),
-            ];
-            rows.row([name.to_owned()].into_iter().chain(numbers));
-        };
-        let pace = Pace::AT_ONCE;
-        let raw = Raw::new(Canned::new());
-        add(Raw::<Canned>::NAME, rates(|| raw.clone(), calls));
-        let layered = Layered::new(Canned::new(), pace);
-        add(Layered::<Canned>::NAME, rates(|| layered.clone(), calls));
-        let generated = Generated::new(Canned::new(), pace);
-        add(Generated::<Canned>::NAME, rates(|| generated.clone(), calls));
-        add("raw tonic client, one a thread", rates(|| Raw::new(Canned::new()), calls));
-        add("layer, one a thread", rates(|| Layered::new(Canned::new(), pace), calls));
-        add("generated client, one a thread", rates(|| Generated::new(Canned::new(), pace), calls));
-        let options: [Variant; 3] = [
-            ("layer with a budget of tokens", |layer| {
-                layer.options(OperationOptions::new().retry_budget(RetryBudget::tokens(100.0, 0.1)))
-            }),
-            ("layer with a budget by ratio", |layer| {
-                layer.options(OperationOptions::new().retry_budget(RetryBudget::ratio(0.1)))
-            }),
-            ("layer, hedged at p95", |layer| {
-                layer.hedging(Hedging::new(2).percentile(0.95).allow_non_idempotent())
-            }),
-        ];
-        for (name, option) in options {
-            let client = Service(EchoClient::new(option(RetryLayer::new(table(24))).layer(Canned::new())));
-            add(name, rates(|| client.clone(), calls));
+        });
+        let quiet = service_lane(&runtime, "a handle", live());
+        let mut busy = service_lane(&runtime, "a handle, replaced 1,000 times a second", live());
+        let busy = Lane::new(busy.name(), |calls| {
+            is_busy.store(true, Ordering::Relaxed);
+            let took = busy.turn(calls);
+            is_busy.store(false, Ordering::Relaxed);
+            took
+        });
+        let lanes = vec![service_lane(&runtime, "a fixed table", fixed), quiet, busy];
+        let summaries = arguments.by_turns(lanes, Turns { rounds: 50, calls: 20_000 });
+        is_over.store(true, Ordering::Relaxed);
+        summaries
+    });
+    print!("{}", ratios(["settings", "ns a call", "x fixed"], &summaries, None));
+    println!("  replaced {} times", handle.version() - 1);
+}
+
+/// Calls one after the other, and the memory that is held after some and after all of them.
+fn flat(count: u32) {
+    let mut rows = Table::new(&["contender", "calls", "bytes held after a tenth", "after all"]);
+    let mut add = |name: &str, [some, all]: [i64; 2]| {
+        rows.row([name.to_owned(), count.to_string(), some.to_string(), all.to_string()]);
+    };
+    let pace = Pace::AT_ONCE;
+    let service = || Canned::new().failing(1);
+    add(Layered::<Canned>::NAME, held(Layered::new(service(), pace), count));
+    add(Generated::<Canned>::NAME, held(Generated::new(service(), pace), count));
+    print!("{}", rows.text());
+}
+
+/// One client in two threads, which share what its calls count; and a client of its own in each.
+fn threads(calls: u32) {
+    let mut rows = Table::new(&["contender", "calls/s, one thread", "two threads", "gain", "x raw's gain"]);
+    let mut first = f64::NAN;
+    let mut add = |name: &str, [one, two]: [f64; 2]| {
+        let gain = two / one;
+        if first.is_nan() {
+            first = gain;
         }
-        print!("{}", rows.text());
+        let numbers =
+            [format!("{one:.0}"), format!("{two:.0}"), format!("{gain:.2}"), format!("{:.2}", gain / first)];
+        rows.row([name.to_owned()].into_iter().chain(numbers));
+    };
+    let pace = Pace::AT_ONCE;
+    let raw = Raw::new(Canned::new());
+    add(Raw::<Canned>::NAME, rates(|| raw.clone(), calls));
+    let layered = Layered::new(Canned::new(), pace);
+    add(Layered::<Canned>::NAME, rates(|| layered.clone(), calls));
+    let generated = Generated::new(Canned::new(), pace);
+    add(Generated::<Canned>::NAME, rates(|| generated.clone(), calls));
+    add("raw tonic client, one a thread", rates(|| Raw::new(Canned::new()), calls));
+    add("layer, one a thread", rates(|| Layered::new(Canned::new(), pace), calls));
+    add("generated client, one a thread", rates(|| Generated::new(Canned::new(), pace), calls));
+    let options: [Variant; 3] = [
+        ("layer with a budget of tokens", |layer| {
+            layer.options(OperationOptions::new().retry_budget(RetryBudget::tokens(100.0, 0.1)))
+        }),
+        ("layer with a budget by ratio", |layer| {
+            layer.options(OperationOptions::new().retry_budget(RetryBudget::ratio(0.1)))
+        }),
+        ("layer, hedged at p95", |layer| {
+            layer.hedging(Hedging::new(2).percentile(0.95).allow_non_idempotent())
+        }),
+    ];
+    for (name, option) in options {
+        let client = Service(EchoClient::new(option(RetryLayer::new(table(24))).layer(Canned::new())));
+        add(name, rates(|| client.clone(), calls));
     }
+    print!("{}", rows.text());
 }
 
 /// A name, and how such a layer is made.
@@ -223,48 +189,27 @@ fn service_lane<'a>(runtime: &'a Runtime, name: &'static str, service: RetryServ
     Lane::calls(runtime, Cost::Wall, client, message::payload(message::SMALL)).named(name)
 }
 
-struct Parked {
-    bytes: f64,
-    park: Duration,
-    drain: Duration,
-}
-
-fn parked_calls<C: Contender>(contender: &C, count: u32) -> Parked {
+fn parked_calls<C: Contender>(contender: &C, count: u32) -> [f64; 3] {
     let message = message::payload(message::SMALL);
     parked(count, || contender.start(message.clone()))
 }
 
-/// So many tasks that wait on a clock that stands still: what they hold, what it costs to begin them, and, once the wait is over,
-/// to end them.
-fn parked<F>(count: u32, mut start: impl FnMut() -> F) -> Parked
+/// So many tasks that wait on a clock that stands still: the bytes that each holds, and the microseconds that it takes to begin it, and,
+/// once the wait is over, to end it.
+fn parked<F>(count: u32, mut start: impl FnMut() -> F) -> [f64; 3]
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build()
-        .expect("a runtime can be made");
-    let mut tasks = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
-    let watch = Stopwatch::start(Cost::Processor);
-    let info = measure(|| {
-        runtime.block_on(async {
-            tasks.extend((0..count).map(|_| tokio::spawn(start())));
-            // Every task has run by now: the runtime is fair, and has one thread.
-            for _ in 0..count {
-                tokio::task::yield_now().await;
-            }
-        });
-    });
-    let park = watch.elapsed();
+    let runtime = paused();
+    let (tasks, bytes, park) = parking::park(&runtime, count, || tokio::spawn(start()));
     let watch = Stopwatch::start(Cost::Processor);
     runtime.block_on(async {
         for task in tasks {
             task.await.expect("no task panics");
         }
     });
-    let bytes = f64::from(u32::try_from(info.bytes_current).unwrap_or(u32::MAX));
-    Parked { bytes, park, drain: watch.elapsed() }
+    let micros = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(count);
+    [bytes, micros(park), micros(watch.elapsed())]
 }
 
 /// The memory that is held after a tenth of so many calls, and after all of them, beside that before.
@@ -310,17 +255,4 @@ fn rates<C: Contender>(contender: impl Fn() -> C, calls: u32) -> [f64; 2] {
         });
         best.fold(0.0, f64::max)
     })
-}
-
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
-}
-
-fn print_ratios(name: &str, title: &str, summaries: &[Summary]) {
-    let mut table = Table::new(&[name, "ns a call", title, "quartiles"]);
-    for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-        let range = format!("{low:.2} to {high:.2}");
-        table.row([(*name).to_owned(), format!("{nanos:.0}"), format!("{ratio:.2}"), range]);
-    }
-    print!("{}", table.text());
 }

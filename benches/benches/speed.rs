@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use gax_retry::jitter::JitterSource;
-use gax_retry::operation::{Action, AttemptResult, Operation, Ready, World};
+use gax_retry::operation::{Action, AttemptResult, Operation, Ready};
 use gax_retry::{Code, NoJitter, Policy, ThreadJitter};
 use std::error::Error;
 use std::hint::black_box;
@@ -10,38 +10,43 @@ use std::process::Command;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{
     Bare, Contender, Generated, Layered, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
+use tonic_gax_benches::measure::{
+    self, Cost, Counted, FakeWorld, Lane, Stopwatch, Summary, Turns, by_turns, paused, runtime,
+};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::pipe;
-use tonic_gax_benches::table::{Table, target};
+use tonic_gax_benches::table::{Table, rates, ratios, target};
 
 fn main() -> Result<(), Box<dyn Error>> {
     if Server::is_asked_for() {
         return Server::run();
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime();
     if let Some(counted) = Counted::asked() {
         counted_calls(&runtime, counted);
         return Ok(());
     }
-    let bench = Bench::from_arguments(runtime);
-    bench.case("canned, ready at once", |bench| bench.canned(&Canned::new(), "<= 1.22", "<= 0.54"));
-    bench.case("canned, pending once", |bench| {
+    let bench = &Bench { runtime, arguments: Arguments::read() };
+    let arguments = &bench.arguments;
+    arguments.case("canned, ready at once", || bench.canned(&Canned::new(), "<= 1.22", "<= 0.54"));
+    arguments.case("canned, pending once", || {
         bench.canned(&Canned::new().pending_once(), "<= 1.27", "<= 0.60");
     });
-    bench.case("instructions, ready at once", Bench::instructions);
-    bench.case("zero-delay retry, time on the wall", Bench::at_once);
-    bench.case("schedule", Bench::schedule);
-    bench.try_case("loopback", Bench::loopback)?;
+    arguments.case("instructions, ready at once", || bench.instructions());
+    arguments.case("zero-delay retry, time on the wall", || bench.at_once());
+    arguments.case("schedule", || bench.schedule());
+    arguments.case("loopback", || Some(bench.loopback())).transpose()?;
     // Last, because they pause the clock.
-    bench.case("one retry, beside two raw calls", Bench::one_retry);
-    bench.try_case(LARGE, Bench::large)
+    arguments.case("one retry, beside two raw calls", || bench.one_retry());
+    arguments.case(LARGE, || Some(bench.large())).transpose()?;
+    Ok(())
 }
 
 /// The case that has a process of its own.
@@ -49,39 +54,10 @@ const LARGE: &str = "1 MiB, 3 attempts, beside one raw attempt";
 
 struct Bench {
     runtime: Runtime,
-    quick: bool,
-    only: Vec<String>,
+    arguments: Arguments,
 }
 
 impl Bench {
-    fn from_arguments(runtime: Runtime) -> Self {
-        let (flags, only): (Vec<String>, Vec<String>) =
-            std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
-        let quick = flags.iter().any(|flag| flag == "--test" || flag == "--quick");
-        Self { runtime, quick, only }
-    }
-
-    fn case(&self, name: &str, run: impl FnOnce(&Self)) {
-        if self.only.is_empty() || self.only.iter().any(|only| name.contains(only.as_str())) {
-            println!("\n{name}");
-            run(self);
-        }
-    }
-
-    fn try_case(
-        &self,
-        name: &str,
-        run: impl FnOnce(&Self) -> Result<(), Box<dyn Error>>,
-    ) -> Result<(), Box<dyn Error>> {
-        let mut outcome = Ok(());
-        self.case(name, |bench| outcome = run(bench));
-        outcome
-    }
-
-    fn by_turns(&self, lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
-        by_turns(lanes, if self.quick { turns.quick() } else { turns })
-    }
-
     fn canned(&self, service: &Canned, layer: &str, generated: &str) {
         let mut lanes = ByHand { runtime: &self.runtime, all: Vec::new() };
         lanes.visit(Raw::new(service.clone()));
@@ -89,12 +65,12 @@ impl Bench {
         lanes.visit(Bare::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let turns = Turns { rounds: 200, calls: 2000 };
-        print_ratios("processor time x raw", &self.by_turns(lanes.all, turns), layer, generated);
+        print_ratios("processor time x raw", &self.arguments.by_turns(lanes.all, turns), (layer, generated));
         service.assert_sent(message::SMALL);
     }
 
     fn instructions(&self) {
-        if self.quick {
+        if self.arguments.is_quick() {
             println!("  skipped: takes half a minute");
             return;
         }
@@ -122,8 +98,8 @@ impl Bench {
         let mut lanes = Lanes::new(&runtime, Cost::Processor, message::SMALL);
         lanes.add("two raw calls", 2, Raw::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
-        let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 1000 });
-        print_ratios("processor time x two raw calls", &summaries, "<= 1.00", "<= 0.62");
+        let summaries = self.arguments.by_turns(lanes.all, Turns { rounds: 200, calls: 1000 });
+        print_ratios("processor time x two raw calls", &summaries, ("<= 1.00", "<= 0.62"));
         service.assert_sent(message::SMALL);
     }
 
@@ -136,7 +112,7 @@ impl Bench {
             ("MALLOC_TOP_PAD_", "67108864"),
         ];
         if KEEPS.iter().any(|(name, _)| std::env::var_os(name).is_none()) {
-            let quick = self.quick.then_some("--quick");
+            let quick = self.arguments.is_quick().then_some("--quick");
             let printed =
                 Command::new(std::env::current_exe()?).args(quick).arg(LARGE).envs(KEEPS).output()?;
             let table = String::from_utf8(printed.stdout)?;
@@ -148,8 +124,8 @@ impl Bench {
         let mut lanes = Lanes::new(&runtime, Cost::Processor, message::LARGE);
         lanes.add("one raw attempt", 1, Raw::new(Canned::new()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
-        let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 4 });
-        print_ratios("processor time x one raw attempt", &summaries, "<= 1.15", "<= 1.01");
+        let summaries = self.arguments.by_turns(lanes.all, Turns { rounds: 200, calls: 4 });
+        print_ratios("processor time x one raw attempt", &summaries, ("<= 1.15", "<= 1.01"));
         service.assert_sent(message::LARGE);
         Ok(())
     }
@@ -159,7 +135,7 @@ impl Bench {
         let mut lanes = Lanes::new(&self.runtime, Cost::Wall, message::SMALL);
         lanes.add("two raw calls", 2, Raw::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
-        let summaries = self.by_turns(lanes.all, Turns { rounds: 20, calls: 20 });
+        let summaries = self.arguments.by_turns(lanes.all, Turns { rounds: 20, calls: 20 });
         let raw = summaries.first().map_or(f64::NAN, |summary| summary.nanos);
         let mut table = Table::new(&["contender", "us a call", "us over two raw calls", "target"]);
         for summary in &summaries {
@@ -189,7 +165,7 @@ impl Bench {
                 decisions(&jittered, calls, &mut ThreadJitter)
             }),
         ];
-        let summaries = self.by_turns(lanes, Turns { rounds: 100, calls: 10_000 });
+        let summaries = self.arguments.by_turns(lanes, Turns { rounds: 100, calls: 10_000 });
         let mut table = Table::new(&["what", "ns", "target"]);
         for (summary, target) in summaries.iter().zip(["<= 40", "<= 40"]) {
             table.row([summary.name.to_owned(), format!("{:.1}", summary.nanos), target.to_owned()]);
@@ -203,25 +179,19 @@ impl Bench {
         // Each has a runtime and a connection of its own: timers of one would spare another's system calls.
         let mut connected = Vec::new();
         for _ in 0..RETRYING + 3 {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let runtime = runtime();
             let channel = runtime.block_on(endpoint.connect())?;
             connected.push((runtime, channel));
         }
         println!(" 64 in flight");
         let lanes = over(&connected, |runtime, contender| contender.concurrent(runtime));
-        let summaries = self.by_turns(lanes, Turns { rounds: 40, calls: 6400 });
-        let mut table = Table::new(&["contender", "calls/s", "calls/s x raw", "quartiles", "target"]);
-        for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-            let target = target(name, ">= 0.95", ">= 1.02");
-            let range = format!("{:.2} to {:.2}", 1.0 / high, 1.0 / low);
-            let rate = format!("{:.0}", 1e9 / nanos);
-            table.row([name.to_owned(), rate, format!("{:.2}", 1.0 / ratio), range, target]);
-        }
-        print!("{}", table.text());
+        let summaries = self.arguments.by_turns(lanes, Turns { rounds: 40, calls: 6400 });
+        let headings = ["contender", "calls/s", "calls/s x raw"];
+        print!("{}", rates(headings, &summaries, Some((">= 0.95", ">= 1.02"))));
         println!(" one at a time");
         let lanes = over(&connected, |runtime, contender| contender.sequential(runtime));
-        let summaries = self.by_turns(lanes, Turns { rounds: 60, calls: 500 });
-        print_ratios("client's processor time x raw", &summaries, "<= 1.05", "<= 0.98");
+        let summaries = self.arguments.by_turns(lanes, Turns { rounds: 60, calls: 500 });
+        print_ratios("client's processor time x raw", &summaries, ("<= 1.05", "<= 0.98"));
         Ok(())
     }
 }
@@ -304,22 +274,6 @@ impl<C: Contender> Boxed for C {
     }
 }
 
-/// The clock and the jitter of an operation.
-struct FakeWorld<'a> {
-    now: Duration,
-    jitter: &'a mut dyn JitterSource,
-}
-
-impl World for FakeWorld<'_> {
-    fn now(&mut self) -> Duration {
-        self.now
-    }
-
-    fn jitter(&mut self) -> &mut dyn JitterSource {
-        self.jitter
-    }
-}
-
 /// Operations whose first attempt has failed, and whose second and third fail too; counted are the two decisions
 /// with the starts after them.
 fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Duration {
@@ -385,13 +339,6 @@ fn connected(runtime: &Runtime) -> Vec<Lane<'_>> {
     lanes.all
 }
 
-/// A runtime whose clock is paused, so that nobody waits, and that asks the kernel for nothing. It makes tokio's clock slower for all of the
-/// process.
-fn paused() -> Runtime {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    builder.enable_time().start_paused(true).build().expect("a runtime can be made")
-}
-
 /// The calls of one lane, for valgrind.
 fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     // A retry without delay asks the kernel for nothing either when it is counted.
@@ -414,12 +361,6 @@ fn print_instructions(over: &str, rows: &[(&str, f64)], (layer, generated): (&st
     print!("{}", table.text());
 }
 
-fn print_ratios(title: &str, summaries: &[Summary], layer: &str, generated: &str) {
-    let mut table = Table::new(&["contender", "ns a call", title, "quartiles", "target"]);
-    for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-        let range = format!("{low:.2} to {high:.2}");
-        let target = target(name, layer, generated);
-        table.row([(*name).to_owned(), format!("{nanos:.0}"), format!("{ratio:.2}"), range, target]);
-    }
-    print!("{}", table.text());
+fn print_ratios(title: &str, summaries: &[Summary], targets: (&str, &str)) {
+    print!("{}", ratios(["contender", "ns a call", title], summaries, Some(targets)));
 }

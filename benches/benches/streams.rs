@@ -5,124 +5,85 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::error::Error;
-use std::future::Future;
-use std::time::Duration;
 use tokio::runtime::Runtime;
-use tonic::Status;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::contender::Wire;
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
-use tonic_gax_benches::stream::{
-    CannedStream, Generated, Layered, LayeredResuming, Raw, Resuming, Shape, StreamContender,
-};
-use tonic_gax_benches::table::{Table, target};
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Turns, by_turns, runtime};
+use tonic_gax_benches::stream::{self, CannedStream, Shape, StreamContender};
+use tonic_gax_benches::table::{Table, rates, ratios, target};
 
 fn main() -> Result<(), Box<dyn Error>> {
     if Server::is_asked_for() {
         return Server::run();
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime();
     if let Some(Counted { lane, calls }) = Counted::asked() {
         let only: Vec<Lane<'_>> = counted(&runtime).into_iter().skip(lane).take(1).collect();
         let _summary = by_turns(only, Turns { rounds: 0, calls });
         return Ok(());
     }
-    let quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
-    let turns = |turns: Turns| if quick { turns.quick() } else { turns };
-    if !quick {
+    let arguments = Arguments::read();
+    if !arguments.is_quick() {
         instructions(&runtime);
     }
     for shape in Shape::ALL {
         println!("\ncanned, {}", shape.name());
-        let lanes = canned(&runtime, shape);
-        print_ratios("processor time x raw", &by_turns(lanes, turns(Turns { rounds: 100, calls: 2000 })));
+        let summaries = arguments.by_turns(canned(&runtime, shape), Turns { rounds: 100, calls: 2000 });
+        print!("{}", ratios(["contender", "ns a message", "processor time x raw"], &summaries, None));
     }
     let server = Server::spawn()?;
     let endpoint = Endpoint::from_shared(server.uri().to_owned())?.tcp_nodelay(true);
     for shape in Shape::ALL {
         println!("\nloopback, {}", shape.name());
         let channel = runtime.block_on(endpoint.connect())?;
-        let summaries = by_turns(over(&runtime, &channel, shape), turns(Turns { rounds: 20, calls: 20_000 }));
-        let mut table = Table::new(&["contender", "messages/s", "x raw", "quartiles"]);
-        for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-            let range = format!("{:.2} to {:.2}", 1.0 / high, 1.0 / low);
-            table.row([name.to_owned(), format!("{:.0}", 1e9 / nanos), format!("{:.2}", 1.0 / ratio), range]);
-        }
-        print!("{}", table.text());
+        // A deadline of half a minute: a turn takes a fraction of a second.
+        let lanes = lanes(&runtime, Cost::Wall, shape, |_| channel.clone());
+        let summaries = arguments.by_turns(lanes, Turns { rounds: 20, calls: 20_000 });
+        print!("{}", rates(["contender", "messages/s", "x raw"], &summaries, None));
     }
     Ok(())
 }
 
-/// One call with so many messages, and what it cost.
-fn lane<'a, C: StreamContender + 'a>(
+/// One call with so many messages in each turn, by a client that is made before it is timed.
+fn lane<'a, C: StreamContender>(
     runtime: &'a Runtime,
     cost: Cost,
     shape: Shape,
-    mut contender: C,
+    make: impl Fn(u32) -> C + 'a,
 ) -> Lane<'a> {
-    Lane::new(C::NAME, move |messages| {
-        timed(runtime, cost, shape.replies(messages), contender.call(shape, messages))
+    Lane::new(make(0).name(), move |messages| {
+        let mut contender = make(messages);
+        let watch = Stopwatch::start(cost);
+        let count = runtime.block_on(contender.call(shape, messages)).expect("the service replies");
+        let took = watch.elapsed();
+        assert_eq!(count, shape.replies(messages), "every message comes back");
+        took
     })
 }
 
-/// The cost of a call that brings so many messages back.
-fn timed(
-    runtime: &Runtime,
+/// Everybody, over a service that has as many messages as it is asked for.
+fn lanes<'a, S: Wire>(
+    runtime: &'a Runtime,
     cost: Cost,
-    expected: u64,
-    call: impl Future<Output = Result<u64, Status>>,
-) -> Duration {
-    let watch = Stopwatch::start(cost);
-    let count = runtime.block_on(call).expect("the service replies");
-    let took = watch.elapsed();
-    assert_eq!(count, expected, "every message comes back");
-    took
-}
-
-/// A service that has as many messages as it is asked for.
-fn canned(runtime: &Runtime, shape: Shape) -> Vec<Lane<'_>> {
-    let of_so_many = move |messages| CannedStream::new(shape, messages);
+    shape: Shape,
+    service: impl Fn(u32) -> S + Copy + 'a,
+) -> Vec<Lane<'a>> {
     let mut lanes = vec![
-        fresh(runtime, shape, move |messages| Raw::new(of_so_many(messages))),
-        fresh(runtime, shape, move |messages| Layered::new(of_so_many(messages))),
-        fresh(runtime, shape, move |messages| Generated::new(of_so_many(messages))),
+        lane(runtime, cost, shape, move |messages| stream::raw(service(messages))),
+        lane(runtime, cost, shape, move |messages| stream::layered(service(messages))),
+        lane(runtime, cost, shape, move |messages| stream::generated(service(messages))),
     ];
     if shape == Shape::Server {
-        lanes.push(fresh(runtime, shape, move |messages| LayeredResuming::new(of_so_many(messages))));
-        lanes.push(fresh(runtime, shape, move |messages| Resuming::new(of_so_many(messages))));
+        lanes.push(lane(runtime, cost, shape, move |messages| stream::layered_resuming(service(messages))));
+        lanes.push(lane(runtime, cost, shape, move |messages| stream::resuming(service(messages))));
     }
     lanes
 }
 
-/// A client for each turn, made before it is timed.
-fn fresh<'a, C: StreamContender>(
-    runtime: &'a Runtime,
-    shape: Shape,
-    make: impl Fn(u32) -> C + 'a,
-) -> Lane<'a> {
-    Lane::new(C::NAME, move |messages| {
-        let mut contender = make(messages);
-        timed(runtime, Cost::Processor, shape.replies(messages), contender.call(shape, messages))
-    })
-}
-
-fn over<'a>(runtime: &'a Runtime, channel: &Channel, shape: Shape) -> Vec<Lane<'a>> {
-    fn all<'a, S: Wire>(runtime: &'a Runtime, service: &S, shape: Shape) -> Vec<Lane<'a>> {
-        let service = || service.clone();
-        let mut lanes = vec![
-            lane(runtime, Cost::Wall, shape, Raw::new(service())),
-            lane(runtime, Cost::Wall, shape, Layered::new(service())),
-            lane(runtime, Cost::Wall, shape, Generated::new(service())),
-        ];
-        if shape == Shape::Server {
-            lanes.push(lane(runtime, Cost::Wall, shape, LayeredResuming::new(service())));
-            lanes.push(lane(runtime, Cost::Wall, shape, Resuming::new(service())));
-        }
-        lanes
-    }
-    // A deadline of half a minute: a turn takes a fraction of a second.
-    all(runtime, channel, shape)
+fn canned(runtime: &Runtime, shape: Shape) -> Vec<Lane<'_>> {
+    lanes(runtime, Cost::Processor, shape, move |messages| CannedStream::new(shape, messages))
 }
 
 /// The lanes whose instructions are counted.
@@ -143,21 +104,12 @@ fn instructions(runtime: &Runtime) {
             println!("  skipped: needs valgrind");
             return;
         };
-        if name == <Raw<CannedStream> as StreamContender>::NAME {
+        if name == stream::RAW {
             raw = count;
         }
         let cells = [name.to_owned(), shape.name().to_owned(), format!("{count:.0}")];
         let target = target(name, "<= 1.03", "<= 1.00");
         table.row(cells.into_iter().chain([format!("{:.3}", count / raw), target]));
-    }
-    print!("{}", table.text());
-}
-
-fn print_ratios(title: &str, summaries: &[Summary]) {
-    let mut table = Table::new(&["contender", "ns a message", title, "quartiles"]);
-    for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-        let range = format!("{low:.2} to {high:.2}");
-        table.row([(*name).to_owned(), format!("{nanos:.0}"), format!("{ratio:.2}"), range]);
     }
     print!("{}", table.text());
 }

@@ -3,6 +3,7 @@
 
 use allocation_counter::measure;
 use std::error::Error;
+use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::table::Table;
 use tonic_gax_benches::table_command;
 
@@ -13,9 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if table_command::run_if_asked(gax::run, |run| measure(run).bytes_max)? {
         return Ok(());
     }
-    let quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
     let mut printed = Table::new(&["table", "form", "gax table", "ms", "peak, times the text"]);
-    for measured in table_command::measure(if quick { 100 } else { ROWS })? {
+    for measured in table_command::measure(if Arguments::read().is_quick() { 100 } else { ROWS })? {
         let peak = measured.peak * 10 / measured.text;
         printed.row([
             measured.shape.to_owned(),

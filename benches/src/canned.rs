@@ -168,10 +168,10 @@ impl Future for Reply {
 }
 
 /// One message, and the trailers of a success.
-#[derive(Debug)]
-struct ReplyBody {
-    data: Option<Bytes>,
-    trailers: Option<HeaderMap>,
+#[derive(Debug, Default)]
+pub(crate) struct ReplyBody {
+    pub(crate) data: Option<Bytes>,
+    pub(crate) trailers: Option<HeaderMap>,
 }
 
 impl HttpBody for ReplyBody {

@@ -4,6 +4,7 @@
 //! `cargo bench -p tonic-gax-benches` measures and prints tables; with `-- --test` everything runs once,
 //! to see that it works.
 
+pub mod arguments;
 pub mod canned;
 pub mod contender;
 pub mod large_table;

@@ -1,5 +1,6 @@
 //! Tables of numbers.
 
+use crate::measure::Summary;
 use std::fmt::Write as _;
 
 /// A table of text in columns.
@@ -56,4 +57,42 @@ pub fn target(name: &str, layer: &str, generated: &str) -> String {
         "generated client" => generated.to_owned(),
         _ => String::new(),
     }
+}
+
+/// A table of what calls cost, beside the first: the headings of the names, of the nanoseconds and of the ratios. Our own have targets, if
+/// there are some.
+#[must_use]
+pub fn ratios(headings: [&str; 3], summaries: &[Summary], targets: Option<(&str, &str)>) -> String {
+    summed(headings, summaries, targets, |summary| {
+        let (low, high) = summary.quartiles;
+        (format!("{:.0}", summary.nanos), summary.ratio, low, high)
+    })
+}
+
+/// The same, with what is done in a second.
+#[must_use]
+pub fn rates(headings: [&str; 3], summaries: &[Summary], targets: Option<(&str, &str)>) -> String {
+    summed(headings, summaries, targets, |summary| {
+        let (low, high) = summary.quartiles;
+        (format!("{:.0}", 1e9 / summary.nanos), 1.0 / summary.ratio, 1.0 / high, 1.0 / low)
+    })
+}
+
+fn summed(
+    [name, cost, ratio]: [&str; 3],
+    summaries: &[Summary],
+    targets: Option<(&str, &str)>,
+    numbers: impl Fn(&Summary) -> (String, f64, f64, f64),
+) -> String {
+    let last = targets.map(|_| "target");
+    let headings: Vec<&str> = [name, cost, ratio, "quartiles"].into_iter().chain(last).collect();
+    let mut table = Table::new(&headings);
+    for summary in summaries {
+        let (cost, ratio, low, high) = numbers(summary);
+        let cells = [summary.name.to_owned(), cost, format!("{ratio:.2}"), format!("{low:.2} to {high:.2}")];
+        table.row(
+            cells.into_iter().chain(targets.map(|(layer, generated)| target(summary.name, layer, generated))),
+        );
+    }
+    table.text()
 }

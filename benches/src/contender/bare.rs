@@ -3,10 +3,11 @@
 use super::traits::{Contender, Outcome, Wire};
 use crate::bench::Payload;
 use crate::bench::echo_client::EchoClient;
+use crate::canned::ReplyBody;
 use crate::measure::moment;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
-use http_body::{Body as HttpBody, Frame};
+use http::{HeaderName, HeaderValue, Uri};
+use http_body::Body as _;
 use http_body_util::Full;
 use pin_project_lite::pin_project;
 use std::future::Future;
@@ -47,7 +48,7 @@ impl<S: Wire> Contender for Bare<S> {
 struct BareService<S>(S);
 
 impl<S: Wire> Service<http::Request<Body>> for BareService<S> {
-    type Response = http::Response<Held>;
+    type Response = http::Response<ReplyBody>;
     type Error = StdError;
     type Future = Attempt<S>;
 
@@ -83,16 +84,16 @@ pin_project! {
 }
 
 impl<S: Wire> Future for Attempt<S> {
-    type Output = Result<http::Response<Held>, StdError>;
+    type Output = Result<http::Response<ReplyBody>, StdError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let (parts, mut body) = ready!(this.sent.poll(cx)).map_err(Into::into)?.into_parts();
         black_box(&*this.kept);
-        let mut held = Held::default();
+        let mut held = ReplyBody::default();
         while let Poll::Ready(Some(frame)) = Pin::new(&mut body).poll_frame(cx) {
             match frame?.into_data() {
-                Ok(data) => held.message = Some(data),
+                Ok(data) => held.data = Some(data),
                 Err(frame) => held.trailers = frame.into_trailers().ok(),
             }
         }
@@ -101,27 +102,5 @@ impl<S: Wire> Future for Attempt<S> {
             Some(b"0") => Poll::Ready(Ok(http::Response::from_parts(parts, held))),
             _ => Poll::Ready(Err(Status::unknown("not a response of the canned service").into())),
         }
-    }
-}
-
-/// A response that is buffered whole.
-#[derive(Debug, Default)]
-struct Held {
-    message: Option<Bytes>,
-    trailers: Option<HeaderMap>,
-}
-
-impl HttpBody for Held {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if let Some(message) = self.message.take() {
-            return Poll::Ready(Some(Ok(Frame::data(message))));
-        }
-        Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
     }
 }

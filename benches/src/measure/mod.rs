@@ -4,10 +4,12 @@ mod clock;
 mod instructions;
 mod lane;
 mod one_core;
+mod runtime;
 mod turns;
 
 pub use clock::{Cost, Stopwatch, moment};
 pub use instructions::{Counted, count as instructions};
 pub use lane::Lane;
 pub use one_core::stay_on_one_core;
+pub use runtime::{FakeWorld, paused, runtime};
 pub use turns::{Summary, Turns, by_turns};

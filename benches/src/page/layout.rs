@@ -3,114 +3,35 @@
 use super::figures::Figures;
 use std::fmt::Write as _;
 
-/// A row: its text, where its figures are, and what is aimed at.
-struct Line {
-    text: &'static str,
-    case: (&'static str, &'static str),
-    column: &'static str,
-    aim: &'static str,
+/// The rows: their text, the case that has their figures, the heading below it, the column, and what is aimed at.
+const ROWS: &str = "\
+canned, replies at once: CPU, times the raw client's | canned, ready at once |  | processor time x raw | 1.22, 0.54
+canned, pending once: the same | canned, pending once |  | processor time x raw | 1.27, 0.60
+instructions compared with the raw client's | instructions, ready at once |  | over raw | 1,900 more, 6,700 fewer
+allocations compared with the raw client's | canned, ready at once |  | allocations over raw | 1 more, 9 fewer
+bytes allocated compared with the raw client's | canned, ready at once |  | bytes over raw | 160 more, 17,000 fewer
+one retry: CPU, times that of two raw calls | one retry, beside two raw calls |  | processor time x two raw calls | 1.00, 0.62
+the same: instructions compared with those of two raw calls | instructions, ready at once | one retry | over two raw calls | 1,800 fewer, 9,800 fewer
+the same: allocations compared with those of two raw calls | one retry, beside two raw calls |  | allocations over two raw calls | 1 fewer, 12 fewer
+1 MiB sent three times: CPU, times that of one raw call | 1 MiB, 3 attempts, beside one raw attempt |  | processor time x one raw attempt | 1.15, 1.01
+the same: bytes allocated compared with those of one raw call | 1 MiB, 3 attempts: bytes beside one raw attempt |  | over one raw attempt | 4,096, 3,072
+loopback, 64 in flight: calls a second, times the raw client's | loopback | 64 in flight | calls/s x raw | 0.95, 1.02
+loopback, one at a time: client's CPU, times the raw client's | loopback | one at a time | client's processor time x raw | 1.05, 0.98
+waiting for an attempt: live bytes a call | parked in back-off |  | live bytes each | 2,450, 1,280
+the same: CPU a call, in microseconds | parked in back-off |  | processor us each | 5.0, 3.6
+a retry without delay: wall clock compared with two raw calls, in microseconds | zero-delay retry, time on the wall |  | us over two raw calls | 5 more
+a message of a response stream: CPU, times the raw client's | canned, server streams |  | processor time x raw | 1.03, 1.00
+a message of a request stream: the same | canned, client streams |  | processor time x raw | 1.03, 1.00
+a message each way: the same | canned, both stream |  | processor time x raw | 1.03, 1.00";
+
+/// A line of [`ROWS`], taken apart.
+fn rows() -> impl Iterator<Item = [&'static str; 5]> {
+    ROWS.lines().filter_map(|line| line.split('|').map(str::trim).collect::<Vec<_>>().try_into().ok())
 }
-
-const fn line(
-    text: &'static str,
-    case: (&'static str, &'static str),
-    column: &'static str,
-    aim: &'static str,
-) -> Line {
-    Line { text, case, column, aim }
-}
-
-const AT_ONCE: (&str, &str) = ("canned, ready at once", "");
-const PENDING: (&str, &str) = ("canned, pending once", "");
-const COUNTED: (&str, &str) = ("instructions, ready at once", "");
-const COUNTED_RETRY: (&str, &str) = ("instructions, ready at once", "one retry");
-const RETRY: (&str, &str) = ("one retry, beside two raw calls", "");
-const PARKED: (&str, &str) = ("parked in back-off", "");
-
-const LINES: [Line; 18] = [
-    line(
-        "canned, replies at once: CPU, times the raw client's",
-        AT_ONCE,
-        "processor time x raw",
-        "1.22, 0.54",
-    ),
-    line("canned, pending once: the same", PENDING, "processor time x raw", "1.27, 0.60"),
-    line("instructions compared with the raw client's", COUNTED, "over raw", "1,900 more, 6,700 fewer"),
-    line("allocations compared with the raw client's", AT_ONCE, "allocations over raw", "1 more, 9 fewer"),
-    line(
-        "bytes allocated compared with the raw client's",
-        AT_ONCE,
-        "bytes over raw",
-        "160 more, 17,000 fewer",
-    ),
-    line(
-        "one retry: CPU, times that of two raw calls",
-        RETRY,
-        "processor time x two raw calls",
-        "1.00, 0.62",
-    ),
-    line(
-        "the same: instructions compared with those of two raw calls",
-        COUNTED_RETRY,
-        "over two raw calls",
-        "1,800 fewer, 9,800 fewer",
-    ),
-    line(
-        "the same: allocations compared with those of two raw calls",
-        RETRY,
-        "allocations over two raw calls",
-        "1 fewer, 12 fewer",
-    ),
-    line(
-        "1 MiB sent three times: CPU, times that of one raw call",
-        ("1 MiB, 3 attempts, beside one raw attempt", ""),
-        "processor time x one raw attempt",
-        "1.15, 1.01",
-    ),
-    line(
-        "the same: bytes allocated compared with those of one raw call",
-        ("1 MiB, 3 attempts: bytes beside one raw attempt", ""),
-        "over one raw attempt",
-        "4,096, 3,072",
-    ),
-    line(
-        "loopback, 64 in flight: calls a second, times the raw client's",
-        ("loopback", "64 in flight"),
-        "calls/s x raw",
-        "0.95, 1.02",
-    ),
-    line(
-        "loopback, one at a time: client's CPU, times the raw client's",
-        ("loopback", "one at a time"),
-        "client's processor time x raw",
-        "1.05, 0.98",
-    ),
-    line("waiting for an attempt: live bytes a call", PARKED, "live bytes each", "2,450, 1,280"),
-    line("the same: CPU a call, in microseconds", PARKED, "processor us each", "5.0, 3.6"),
-    line(
-        "a retry without delay: wall clock compared with two raw calls, in microseconds",
-        ("zero-delay retry, time on the wall", ""),
-        "us over two raw calls",
-        "5 more",
-    ),
-    line(
-        "a message of a response stream: CPU, times the raw client's",
-        ("canned, server streams", ""),
-        "processor time x raw",
-        "1.03, 1.00",
-    ),
-    line(
-        "a message of a request stream: the same",
-        ("canned, client streams", ""),
-        "processor time x raw",
-        "1.03, 1.00",
-    ),
-    line("a message each way: the same", ("canned, both stream", ""), "processor time x raw", "1.03, 1.00"),
-];
 
 /// The cases of the rows that take times. What is counted is the same in each process.
 pub fn timed() -> impl Iterator<Item = &'static str> {
-    LINES.iter().map(|line| line.case.0).filter(|case| *case != COUNTED.0)
+    rows().map(|[_, case, ..]| case).filter(|case| !case.starts_with("instructions"))
 }
 
 /// Who has a column: the name in the benches, and its heading.
@@ -135,8 +56,9 @@ pub fn table(figures: &Figures) -> String {
         COLUMNS.map(|(_, heading)| heading).join(" | "),
         " --- |".repeat(COLUMNS.len() + 2),
     );
-    for Line { text: name, case, column, aim } in LINES {
-        let cells = COLUMNS.map(|(contender, _)| figures.get(case, contender, column).unwrap_or_default());
+    for [name, case, part, column, aim] in rows() {
+        let figure = |contender| figures.get((case, part), contender, column).unwrap_or_default();
+        let cells = COLUMNS.map(|(contender, _)| figure(contender));
         let _infallible = writeln!(text, "| {name} | {} | {aim} |", cells.join(" | "));
     }
     text
@@ -148,6 +70,11 @@ mod tests {
     use crate::canned::Canned;
     use crate::contender::{Contender, Visitor, each_retrying};
     use crate::pace::Pace;
+
+    #[test]
+    fn each_row_has_its_parts() {
+        assert_eq!(rows().count(), ROWS.lines().count());
+    }
 
     #[test]
     fn each_contender_has_its_column() {

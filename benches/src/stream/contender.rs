@@ -19,7 +19,7 @@ use tonic_gax::{CodeSet, RetryLayer, RetryService, RetrySettings};
 /// A way to make calls with streams.
 pub trait StreamContender {
     /// Its name in the tables.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
 
     /// Makes one call, with so many messages on each side that streams. Returns how many came back.
     fn call(&mut self, shape: Shape, messages: u32) -> impl Future<Output = Result<u64, Status>>;
@@ -38,87 +38,61 @@ async fn count(mut messages: impl Stream<Item = Result<Part, Status>> + Unpin) -
     Ok(count)
 }
 
-/// Calls by a client of tonic's.
-async fn plain<S>(client: &mut StreamsClient<S>, shape: Shape, messages: u32) -> Result<u64, Status>
+/// tonic's own client.
+struct Tonics<S> {
+    name: &'static str,
+    client: StreamsClient<S>,
+    /// Its streams of responses resume.
+    resumes: bool,
+}
+
+/// tonic's own client, with nothing around it.
+pub fn raw<S: Wire>(service: S) -> impl StreamContender {
+    Tonics { name: RAW, client: StreamsClient::new(service), resumes: false }
+}
+
+/// The name of tonic's own client.
+pub const RAW: &str = "raw tonic client";
+
+/// tonic's own client over [`RetryLayer`].
+pub fn layered<S: Wire>(service: S) -> impl StreamContender {
+    Tonics { name: "layer under tonic's client", client: over_layer(service), resumes: false }
+}
+
+/// The layer under tonic's own client, whose streams of responses resume.
+pub fn layered_resuming<S: Wire>(service: S) -> impl StreamContender {
+    Tonics { name: "layer, resuming", client: over_layer(service), resumes: true }
+}
+
+fn over_layer<S: Wire>(service: S) -> StreamsClient<RetryService<S>> {
+    let (settings, codes) = (Pace::AT_ONCE.settings(), Pace::codes());
+    let table = METHODS.iter().fold(gax_table::RetryTable::builder(), |table, method| {
+        table.method(method.path(), settings.clone(), codes)
+    });
+    StreamsClient::new(RetryLayer::new(table.build().expect("the paths are some")).layer(service))
+}
+
+impl<S> StreamContender for Tonics<S>
 where
     S: tonic::client::GrpcService<tonic::body::Body>,
     S::Error: Into<StdError>,
     S::ResponseBody: HttpBody<Data = Bytes> + Send + 'static,
     <S::ResponseBody as HttpBody>::Error: Into<StdError> + Send,
 {
-    match shape {
-        Shape::Server => count(client.watch(part(messages.into())).await?.into_inner()).await,
-        Shape::Client => client.collect(parts(messages)).await.map(|_| 1),
-        Shape::Both => count(client.talk(parts(messages)).await?.into_inner()).await,
+    fn name(&self) -> &'static str {
+        self.name
     }
-}
-
-/// tonic's own client, with nothing around it.
-#[derive(Debug, Clone)]
-pub struct Raw<S>(StreamsClient<S>);
-
-impl<S: Wire> Raw<S> {
-    /// Over a service.
-    pub fn new(service: S) -> Self {
-        Self(StreamsClient::new(service))
-    }
-}
-
-impl<S: Wire> StreamContender for Raw<S> {
-    const NAME: &'static str = "raw tonic client";
 
     async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        plain(&mut self.0, shape, messages).await
-    }
-}
-
-/// tonic's own client over [`RetryLayer`].
-#[derive(Debug, Clone)]
-pub struct Layered<S>(StreamsClient<RetryService<S>>);
-
-impl<S: Wire> Layered<S> {
-    /// Over a service.
-    ///
-    /// # Panics
-    ///
-    /// Never: the paths are some.
-    pub fn new(service: S) -> Self {
-        let (settings, codes) = (Pace::AT_ONCE.settings(), Pace::codes());
-        let table = METHODS.iter().fold(gax_table::RetryTable::builder(), |table, method| {
-            table.method(method.path(), settings.clone(), codes)
-        });
-        Self(StreamsClient::new(RetryLayer::new(table.build().expect("the paths are some")).layer(service)))
-    }
-}
-
-impl<S: Wire> StreamContender for Layered<S> {
-    const NAME: &'static str = "layer under tonic's client";
-
-    async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        plain(&mut self.0, shape, messages).await
-    }
-}
-
-/// The layer under tonic's own client, whose streams of responses resume.
-#[derive(Debug, Clone)]
-pub struct LayeredResuming<S>(Layered<S>);
-
-impl<S: Wire> LayeredResuming<S> {
-    /// Over a service.
-    pub fn new(service: S) -> Self {
-        Self(Layered::new(service))
-    }
-}
-
-impl<S: Wire> StreamContender for LayeredResuming<S> {
-    const NAME: &'static str = "layer, resuming";
-
-    async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        if shape != Shape::Server {
-            return self.0.call(shape, messages).await;
+        match shape {
+            Shape::Server => {
+                let request = Request::new(part(messages.into()));
+                let request = if self.resumes { request.with_resumption(resumption()) } else { request };
+                count(self.client.watch(request).await?.into_inner()).await
+            }
+            Shape::Client => self.client.collect(parts(messages)).await.map(|_| 1),
+            Shape::Both => count(self.client.talk(parts(messages)).await?.into_inner()).await,
         }
-        let request = Request::new(part(messages.into())).with_resumption(resumption());
-        count(self.0.0.watch(request).await?.into_inner()).await
     }
 }
 
@@ -140,64 +114,54 @@ const fn method(kind: MethodKind, name: &'static str, path: &'static str) -> gax
 }
 
 /// The generated client.
-#[derive(Debug, Clone)]
-pub struct Generated<S>(gax::Client<S>);
-
-impl<S: Wire> Generated<S> {
-    /// Over a service.
-    pub fn new(service: S) -> Self {
-        Self::with_resumption(service, None)
-    }
-
-    fn with_resumption(service: S, resumption: Option<Resumption>) -> Self {
-        let mut stub = gax::StubSettings::new(&METHODS);
-        for index in 0..METHODS.len() {
-            let settings = Pace::AT_ONCE.settings();
-            stub.call_mut(index).set_retry_settings(settings).set_retryable_codes(Pace::codes());
-        }
-        if let Some(resumption) = resumption {
-            stub.call_mut(0).set_resumption(resumption);
-        }
-        Self(gax::Client::new(service, gax_client::ClientSettings::create(stub).with_method_extension(false)))
-    }
+struct Generated<S> {
+    name: &'static str,
+    client: gax::Client<S>,
 }
 
-impl<S: Wire> StreamContender for Generated<S> {
-    const NAME: &'static str = "generated client";
-
-    async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        match shape {
-            Shape::Server => {
-                let request = Request::new(part(messages.into()));
-                count(self.0.server_streaming::<_, Part>(0, request).await?.into_inner()).await
-            }
-            Shape::Client => {
-                self.0.client_streaming::<_, _, Part>(1, Request::new(parts(messages))).await.map(|_| 1)
-            }
-            Shape::Both => {
-                let request = Request::new(parts(messages));
-                count(self.0.streaming::<_, _, Part>(2, request).await?.into_inner()).await
-            }
-        }
-    }
+/// The generated client.
+pub fn generated<S: Wire>(service: S) -> impl StreamContender {
+    generated_as("generated client", service, None)
 }
 
 /// The generated client, whose streams of responses resume.
-#[derive(Debug, Clone)]
-pub struct Resuming<S>(Generated<S>);
-
-impl<S: Wire> Resuming<S> {
-    /// Over a service.
-    pub fn new(service: S) -> Self {
-        Self(Generated::with_resumption(service, Some(resumption())))
-    }
+pub fn resuming<S: Wire>(service: S) -> impl StreamContender {
+    generated_as("generated client, resuming", service, Some(resumption()))
 }
 
-impl<S: Wire> StreamContender for Resuming<S> {
-    const NAME: &'static str = "generated client, resuming";
+fn generated_as<S: Wire>(name: &'static str, service: S, resumption: Option<Resumption>) -> Generated<S> {
+    let mut stub = gax::StubSettings::new(&METHODS);
+    for index in 0..METHODS.len() {
+        let settings = Pace::AT_ONCE.settings();
+        stub.call_mut(index).set_retry_settings(settings).set_retryable_codes(Pace::codes());
+    }
+    if let Some(resumption) = resumption {
+        stub.call_mut(0).set_resumption(resumption);
+    }
+    let settings = gax_client::ClientSettings::create(stub).with_method_extension(false);
+    Generated { name, client: gax::Client::new(service, settings) }
+}
+
+impl<S: Wire> StreamContender for Generated<S> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
 
     async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        self.0.call(shape, messages).await
+        let client = &self.client;
+        match shape {
+            Shape::Server => {
+                let request = Request::new(part(messages.into()));
+                count(client.server_streaming::<_, Part>(0, request).await?.into_inner()).await
+            }
+            Shape::Client => {
+                client.client_streaming::<_, _, Part>(1, Request::new(parts(messages))).await.map(|_| 1)
+            }
+            Shape::Both => {
+                let request = Request::new(parts(messages));
+                count(client.streaming::<_, _, Part>(2, request).await?.into_inner()).await
+            }
+        }
     }
 }
 

@@ -6,6 +6,6 @@ mod server;
 mod shape;
 
 pub use canned::CannedStream;
-pub use contender::{Generated, Layered, LayeredResuming, Raw, Resuming, StreamContender};
+pub use contender::{RAW, StreamContender, generated, layered, layered_resuming, raw, resuming};
 pub use server::Streams;
 pub use shape::{Shape, part};

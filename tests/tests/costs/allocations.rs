@@ -87,11 +87,11 @@ fn message_cost<C: StreamContender>(shape: Shape, contender: impl Fn(CannedStrea
 #[test]
 fn a_message_of_a_stream_adds_no_allocation() {
     for shape in Shape::ALL {
-        let raw = message_cost(shape, stream::Raw::new);
+        let raw = message_cost(shape, stream::raw);
         assert!(raw >= 1, "every message has data: {raw}");
-        assert_eq!(message_cost(shape, stream::Layered::new), raw, "{shape:?}");
-        assert_eq!(message_cost(shape, stream::Generated::new), raw, "{shape:?}");
-        assert_eq!(message_cost(shape, stream::Resuming::new), raw, "{shape:?}");
+        assert_eq!(message_cost(shape, stream::layered), raw, "{shape:?}");
+        assert_eq!(message_cost(shape, stream::generated), raw, "{shape:?}");
+        assert_eq!(message_cost(shape, stream::resuming), raw, "{shape:?}");
     }
 }
 
