@@ -35,7 +35,7 @@
 //! | run operations over another transport | [`gax_driver::protocol`] |
 //! | bound a server's own calls by its callers' deadlines | [`DeadlineLayer`] |
 //!
-//! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/features.md) lists what each feature adds.
+//! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/reference/features.md) lists what each feature adds.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod grpc;

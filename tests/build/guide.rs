@@ -35,8 +35,12 @@ pub(crate) fn write(pages: &Path, out: &Path) -> std::io::Result<()> {
     fs::create_dir_all(&folder)?;
     println!("cargo::rerun-if-changed={}", pages.display());
     let mut modules = Vec::new();
-    let mut paths =
-        fs::read_dir(pages)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut paths = Vec::new();
+    for folder in [pages, &pages.join("reference")] {
+        for entry in fs::read_dir(folder)? {
+            paths.push(entry?.path());
+        }
+    }
     paths.sort();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "md")) {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };

@@ -229,7 +229,7 @@ fn the_page_has_the_rules_in_which_clients_differ() {
             rows.extend(["| `", key, "` | ", &values.join(" | "), " |\n"]);
         }
     }
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/clients.md");
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/clients.md");
     let page = std::fs::read_to_string(page).unwrap();
     let table = page.split_once("| --- | --- | --- | --- | --- |\n").unwrap().1;
     assert_eq!(table.split("\n\n").next().unwrap().to_owned() + "\n", rows);

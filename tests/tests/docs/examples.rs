@@ -134,7 +134,7 @@ fn the_guide_shows_the_rules_of_the_example() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let read = |file: &str| fs::read_to_string(format!("{root}/{file}")).unwrap();
     let rules = read("examples/rest_rules.toml");
-    assert!(read("docs/src/http-rules.md").contains(&format!("```toml\n{rules}```\n")));
+    assert!(read("docs/src/reference/http-rules.md").contains(&format!("```toml\n{rules}```\n")));
 }
 
 /// Uploads over HTTP/2 wait for delayed acknowledgements without it, for seconds where there are many.

@@ -2,7 +2,7 @@
 
 use gax_http::presets;
 
-const PAGE: &str = include_str!("../../../docs/src/http-rules.md");
+const PAGE: &str = include_str!("../../../docs/src/reference/http-rules.md");
 
 #[test]
 fn every_preset_has_its_row_and_its_statuses() {

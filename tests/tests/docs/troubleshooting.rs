@@ -23,7 +23,7 @@ use tonic_gax_tests::{
     VirtualServer, delays, ms, reported,
 };
 
-const PAGE: &str = include_str!("../../../docs/src/troubleshooting.md");
+const PAGE: &str = include_str!("../../../docs/src/reference/troubleshooting.md");
 
 /// 200 ms x 2, 5 s in all.
 fn settings() -> RetrySettings {

@@ -46,22 +46,18 @@ fn page(file: &str) -> Page {
     Page::of(file, &read(file).unwrap_or_else(|| panic!("there is no {file}")))
 }
 
-/// The guide's pages, but for its table of contents.
+/// The files of the guide's pages, except for its table of contents.
 fn guide() -> BTreeSet<String> {
-    let entries = fs::read_dir(repository().join("docs/src")).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let pages = paths.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    let names = pages.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
-    names.filter(|name| name != "SUMMARY.md").collect()
+    let files = texts("docs/src", &[".md"]).into_iter().map(|(file, _)| file);
+    files.filter(|file| file != "docs/src/SUMMARY.md").collect()
 }
 
 #[test]
 fn links_lead_somewhere() {
-    let guide = guide().into_iter().map(|name| format!("docs/src/{name}"));
     let fronts = PUBLISHED.iter().map(|folder| format!("{folder}README.md"));
     let others = PAGES.iter().map(|&name| name.to_owned()).chain(["docs/src/SUMMARY.md".to_owned()]);
     let contributing = texts("docs/contributing", &[".md"]).into_iter().map(|(file, _)| file);
-    let files = guide.chain(fronts).chain(others).chain(contributing);
+    let files = guide().into_iter().chain(fronts).chain(others).chain(contributing);
     let pages: Vec<_> = files.map(|file| page(&file)).collect();
     let broken: Vec<_> = pages.iter().flat_map(|page| page.broken(&read)).collect();
     assert_eq!(broken, NOTHING);
@@ -70,8 +66,8 @@ fn links_lead_somewhere() {
 #[test]
 fn the_guide_lists_each_page() {
     let listed: BTreeSet<_> = page("docs/src/SUMMARY.md").targets().collect();
-    for name in guide() {
-        assert!(listed.contains(&format!("docs/src/{name}")), "docs/src/SUMMARY.md doesn't list {name}");
+    for file in guide() {
+        assert!(listed.contains(&file), "docs/src/SUMMARY.md doesn't list {file}");
     }
 }
 
@@ -85,8 +81,7 @@ fn front_pages_work_where_there_is_no_clone() {
 
 #[test]
 fn what_people_copy_has_no_hidden_lines() {
-    let guide = guide().into_iter().map(|name| format!("docs/src/{name}"));
-    for name in guide.chain(PUBLISHED.iter().map(|folder| format!("{folder}README.md"))) {
+    for name in guide().into_iter().chain(PUBLISHED.iter().map(|folder| format!("{folder}README.md"))) {
         let text = read(&name).unwrap();
         let (mut is_rust, mut hidden) = (false, Vec::new());
         for line in text.lines() {

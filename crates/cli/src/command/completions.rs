@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Print a script that completes gax's commands and flags in a shell
 ///
-/// Put the script where your shell looks for completions; docs/src/command.md has the places.
+/// Put the script where your shell looks for completions; docs/src/reference/command.md has the places.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {

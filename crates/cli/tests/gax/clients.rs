@@ -16,7 +16,7 @@ fn run(name: &str, text: &str, line: &str) -> (String, i32) {
 
 /// The file that the guide's page begins with, and what is printed of it.
 fn page() -> (String, String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/clients.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/clients.md");
     let page = fs::read_to_string(path).unwrap();
     let block = |start: &str| page.split_once(start).unwrap().1.split_once("```").unwrap().0.to_owned();
     (block("```json\n"), block("```text\n$ gax table clients shop_service_config.json\n"))

@@ -34,7 +34,8 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
 }
 
 /// The pages with rules.
-pub(super) const PAGES: [&str; 4] = ["lint.md", "lint-tables.md", "lint-numbers.md", "lint-safety.md"];
+pub(super) const PAGES: [&str; 4] =
+    ["lint.md", "reference/lint-tables.md", "reference/lint-numbers.md", "reference/lint-safety.md"];
 
 pub(super) fn read(page: &str) -> String {
     fs::read_to_string(repository().join("docs/src").join(page)).unwrap()

@@ -49,7 +49,7 @@ fn sarif_is_what_its_schema_says() {
     );
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     let rule = rules.iter().find(|rule| rule["id"] == "cap-equals-timeout").unwrap();
-    let page = "https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/lint-numbers.md#cap-equals-timeout";
+    let page = "https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/reference/lint-numbers.md#cap-equals-timeout";
     assert_eq!(rule["helpUri"], page);
     assert_eq!(rule["help"]["text"], format!("Write a maxBackoff below the timeout. See {page}"));
 }

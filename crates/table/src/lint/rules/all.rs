@@ -13,7 +13,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     groups().into_iter().flat_map(|(_, rules)| rules)
 }
 
-/// The page of the guide that explains this rule, such as `lint-tables.md`.
+/// The page of the guide that explains this rule, such as `reference/lint-tables.md`.
 #[must_use]
 pub fn page(rule: &Rule) -> &'static str {
     groups().into_iter().find(|(_, rules)| rules.contains(rule)).map_or("lint.md", |(page, _)| page)
@@ -22,19 +22,19 @@ pub fn page(rule: &Rule) -> &'static str {
 /// The rules, with the page of each group.
 fn groups() -> impl IntoIterator<Item = (&'static str, &'static [Rule])> {
     [
-        ("lint-tables.md", reader_rules::RULES),
-        ("lint-tables.md", names::RULES),
-        ("lint-tables.md", entries::RULES),
-        ("lint-numbers.md", limits::RULES),
-        ("lint-numbers.md", beside::RULES),
-        ("lint-numbers.md", backoff::RULES),
-        ("lint-numbers.md", load::RULES),
-        ("lint-safety.md", codes::RULES),
-        ("lint-safety.md", writes::RULES),
-        ("lint-tables.md", coverage::RULES),
+        ("reference/lint-tables.md", reader_rules::RULES),
+        ("reference/lint-tables.md", names::RULES),
+        ("reference/lint-tables.md", entries::RULES),
+        ("reference/lint-numbers.md", limits::RULES),
+        ("reference/lint-numbers.md", beside::RULES),
+        ("reference/lint-numbers.md", backoff::RULES),
+        ("reference/lint-numbers.md", load::RULES),
+        ("reference/lint-safety.md", codes::RULES),
+        ("reference/lint-safety.md", writes::RULES),
+        ("reference/lint-tables.md", coverage::RULES),
         #[cfg(feature = "http")]
-        ("lint-safety.md", http::RULES),
-        ("lint-tables.md", siblings::RULES),
+        ("reference/lint-safety.md", http::RULES),
+        ("reference/lint-tables.md", siblings::RULES),
         ("lint.md", suppressions::RULES),
     ]
 }

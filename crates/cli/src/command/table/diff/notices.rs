@@ -7,7 +7,8 @@ use crate::render::{Notice, NoticePlace, NoticeRule};
 use gax_table::Severity;
 
 /// Where the kinds are explained.
-const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src/command.md#comparing-tables");
+const PAGE: &str =
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src/reference/command.md#comparing-tables");
 
 /// A remark for each kind that a method's change is of, at the line of the new table, or else of the old one.
 pub(super) fn notices<'a>(difference: &'a Difference, old: &'a Side, new: &'a Side) -> Vec<Notice<'a>> {
