@@ -17,7 +17,7 @@ use std::process::ExitCode;
 /// Write a retry table in another format
 ///
 /// Values that the other format can't express (not-expressible), or can only approximate (approximated), are reported
-/// on standard error, with their place in the table; docs/src/tables.md#converting-tables says what each format can express.
+/// on standard error, with their place in the table; docs/src/reference/converting.md says what each format can express.
 /// With --deny such a finding is an error: nothing is written, and the exit status is 1.
 ///
 /// The formats grpc and toml get exactly what the table says, in every dialect; the others get the settings
