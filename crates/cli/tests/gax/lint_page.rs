@@ -53,7 +53,7 @@ pub(super) fn rules(page: &str) -> Vec<String> {
     sections(page).filter_map(|section| Some(section.split_once("`\n")?.0.to_owned())).collect()
 }
 
-/// The table of an example that shows only what differs from the one in lint.md: fields in place of those of its one entry.
+/// The table of an example that shows only what differs from the one in lint-tables.md: fields in place of those of its one entry.
 fn whole(syntax: &str, all: &[&str], side: &str) -> String {
     match syntax {
         "toml" if !side.starts_with('[') => format!("{TOML_ENTRY}{side}"),
