@@ -10,7 +10,9 @@ use library::v1::{Book, LibraryServiceClient, LibraryServiceSettings, LibrarySer
 use std::error::Error;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::{CallOptions, Code, OperationOptions, OperationReport, RequestExt as _, RetrySettings, note};
+use tonic_gax::{
+    CallOptions, Code, OperationOptions, OperationReport, ReplayOptions, RequestExt as _, RetrySettings, note,
+};
 
 fn books(count: u32) -> impl Iterator<Item = Book> {
     let book = |number| Book { name: format!("shelves/1/books/{number}"), title: "Middlemarch".to_owned() };
@@ -29,8 +31,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     stub.import_books().set_retry_settings(quick).set_retryable_codes([Code::Unavailable]);
     // An import may run twice: an existing book is replaced.
     let settings = LibraryServiceSettings::create(stub.build()?)
-        .with_replay_streams(true)
-        .with_max_replay_bytes(64 * 1024)
+        .with_replay(ReplayOptions::new().replay_streams(true).max_replay_bytes(64 * 1024))
         .with_options(OperationOptions::new().reports(true));
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
 

@@ -43,7 +43,9 @@ pub mod headers;
 pub mod note;
 mod request_ext;
 
-pub use gax_driver::{CallOptions, LivePolicies, Note, OperationError, OperationOptions, OperationReport};
+pub use gax_driver::{
+    CallOptions, LivePolicies, Note, OperationError, OperationOptions, OperationReport, ReplayOptions,
+};
 pub use gax_retry::{
     Attempt, Code, CodeSet, Compatibility, Hedging, MethodFacts, MethodPolicies, MethodSettings, RetryBudget,
     RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
@@ -75,7 +77,7 @@ pub mod deadline {
 pub mod __private {
     pub use crate::grpc::call::Call;
     pub use crate::grpc::methods::{MethodConfig, MethodMatch, SharedState};
-    pub use crate::grpc::protocol::{AttemptParts, Failing, GrpcProtocol, end_status, time_is_up};
+    pub use crate::grpc::protocol::{AttemptParts, Failing, GrpcProtocol, end_status};
     pub use crate::grpc::request::{CapturedRequest, ReplayableRequest, one_frame, shrink, too_large};
     pub use crate::grpc::response::{ReadExtent, Remainder, ResponseBody, hand_over, pass_on};
     pub use crate::grpc::status::received::{self, value as header};

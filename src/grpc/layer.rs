@@ -5,7 +5,7 @@ use crate::grpc::service::RetryService;
 use crate::grpc::take_over::TakeOver;
 use crate::headers::MethodHeaders;
 use gax_driver::__private::{CurrentPolicies, Replaceable};
-use gax_driver::{LivePolicies, OperationOptions, RetryBudgets};
+use gax_driver::{LivePolicies, OperationOptions, ReplayOptions, RetryBudgets};
 use gax_retry::{Hedging, MethodFacts, MethodPolicies};
 use gax_wire::CloneService;
 use std::fmt;
@@ -41,13 +41,8 @@ use tower_layer::Layer;
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
-/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`](crate::Compatibility::Grpc), else false |
-/// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
-/// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
-/// | [`map_timeout_cancellations`](Self::map_timeout_cancellations) | true |
 /// | [`hedging`](Self::hedging) | as the settings say |
-/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava) |
+/// | [`replay`](Self::replay) | see [`ReplayOptions`] |
 /// | [`headers`](Self::headers) | none |
 /// | [`streams`](Self::streams) | none |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
@@ -157,74 +152,9 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
-    /// report has a note. With zero, no request is retried.
-    ///
-    /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
-    /// more has been sent, the call is committed to the attempt that has sent it: it continues, without retries, and
-    /// the report has the note [`STREAM_TOO_LARGE_TO_REPLAY`](crate::note::STREAM_TOO_LARGE_TO_REPLAY).
-    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.options.limits.max_replay_bytes = bytes;
-        self.changed()
-    }
-
-    /// Buffers requests of any length for replay.
-    pub fn without_replay_limit(self) -> Self {
-        self.max_replay_bytes(usize::MAX)
-    }
-
-    /// Whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
-    /// another attempt can be sent the same messages and then the rest (gRFC A6). Default: yes with
-    /// [`Compatibility::Grpc`](crate::Compatibility::Grpc), otherwise no, because the messages may not be safe to repeat. A call that is not
-    /// buffered makes one attempt.
-    ///
-    /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
-    /// and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32 bytes.
-    /// A call that passes either limit is committed: it continues without retries, and never waits. The buffer is
-    /// released when the call is committed, by a limit or by its response, and when it ends.
-    ///
-    /// If the response is a stream as well, its headers commit the call, because either side may then wait for the
-    /// other. A single response commits the call with its headers by [`Compatibility::Grpc`](crate::Compatibility::Grpc), and otherwise when its
-    /// trailers have arrived without an error.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{Code, RetryLayer, RetrySettings};
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-    /// // Messages that are safe to send twice, of a megabyte a call at most.
-    /// let layer = RetryLayer::new((settings, [Code::Unavailable])).replay_streams(true).max_replay_bytes(1024 * 1024);
-    /// # drop(layer);
-    /// # Ok::<(), tonic_gax::SettingsError>(())
-    /// ```
-    pub fn replay_streams(mut self, replayed: bool) -> Self {
-        self.options.limits.replays_streams = Some(replayed);
-        self.changed()
-    }
-
-    /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
-    /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has,
-    /// without waiting, and its report has the note [`REPLAY_MEMORY_USED_UP`](crate::note::REPLAY_MEMORY_USED_UP). With
-    /// zero, no stream is replayed once any of it was sent.
-    ///
-    /// It is shared by all services that the layer and its clones make. Unary requests don't count.
-    pub fn max_total_replay_bytes(mut self, bytes: usize) -> Self {
-        self.options.limits.max_total_replay_bytes = bytes;
-        self.changed()
-    }
-
-    /// The most bytes of a response that are buffered until its status is known. A longer response is handed to the
-    /// caller and isn't retried if it fails later; the report has a note.
-    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
-        self.options.limits.max_response_buffer = bytes;
-        self.changed()
-    }
-
-    /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
-    /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
-    pub fn map_timeout_cancellations(mut self, ours: bool) -> Self {
-        self.options.limits.map_timeout_cancellations = ours;
+    /// What is buffered of requests and responses so that another attempt can be sent, and the two other options that only gRPC has.
+    pub fn replay(mut self, options: ReplayOptions) -> Self {
+        self.options.replay = options;
         self.changed()
     }
 
@@ -280,15 +210,6 @@ impl RetryLayer {
         self.options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
-    /// Whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
-    /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
-    /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava), because gax-java doesn't send
-    /// it.
-    pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
-        self.options.limits.previous_attempts_header = Some(is_sent);
-        self.changed()
-    }
-
     fn changed(mut self) -> Self {
         self.methods = OnceLock::new();
         self
@@ -338,7 +259,7 @@ impl fmt::Debug for RetryLayer {
         };
         text.field("facts", &self.options.facts.len())
             .field("options", &self.options.operation)
-            .field("limits", &self.options.limits)
+            .field("replay", &self.options.replay)
             .finish_non_exhaustive()
     }
 }

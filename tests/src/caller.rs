@@ -15,7 +15,7 @@ use gax_table::RetryTable;
 use std::fmt;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
-use tonic_gax::{OperationOptions, RetryLayer, RetryService};
+use tonic_gax::{OperationOptions, ReplayOptions, RetryLayer, RetryService};
 
 /// How an operation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,6 @@ pub fn delays(first: u64, multiplier: impl Into<Option<f64>>) -> RetrySettingsBu
 /// The settings of `ListAssets`, for a client or a layer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch")]
 pub struct Setup {
     /// Limits and back-off.
     pub settings: RetrySettings,
@@ -104,16 +103,10 @@ pub struct Setup {
     pub codes: CodeSet,
     /// By whose rules.
     pub compatibility: Compatibility,
-    /// The longest request that is buffered.
-    pub max_replay_bytes: Option<usize>,
-    /// The bytes that all calls may buffer.
-    pub max_total_replay_bytes: Option<usize>,
-    /// Whether streams of requests are buffered, where it isn't left to the rules.
-    pub replay_streams: Option<bool>,
+    /// What is buffered for other attempts.
+    pub replay: ReplayOptions,
     /// Where jitter comes from.
     pub seed: Option<u64>,
-    /// Whether a tonic server's timeout counts as the attempt's.
-    pub map_timeout_cancellations: bool,
     /// Whether every response has its report.
     pub reports: bool,
     /// How calls are hedged.
@@ -128,25 +121,6 @@ pub struct Setup {
     pub observer: Option<Observer>,
 }
 
-/// A generated client's settings, with the options of a set-up.
-macro_rules! with_options {
-    ($setup:expr, $settings:expr) => {{
-        let mut settings = $settings
-            .with_map_timeout_cancellations($setup.map_timeout_cancellations)
-            .with_options($setup.options());
-        if let Some(bytes) = $setup.max_replay_bytes {
-            settings = settings.with_max_replay_bytes(bytes);
-        }
-        if let Some(bytes) = $setup.max_total_replay_bytes {
-            settings = settings.with_max_total_replay_bytes(bytes);
-        }
-        if let Some(replays) = $setup.replay_streams {
-            settings = settings.with_replay_streams(replays);
-        }
-        settings
-    }};
-}
-
 impl Setup {
     /// These settings, with `DEADLINE_EXCEEDED` and `UNAVAILABLE` retried.
     #[must_use]
@@ -155,11 +129,8 @@ impl Setup {
             settings,
             codes: [Code::DeadlineExceeded, Code::Unavailable].into(),
             compatibility: Compatibility::Documented,
-            max_replay_bytes: None,
-            max_total_replay_bytes: None,
-            replay_streams: None,
+            replay: ReplayOptions::new(),
             seed: None,
-            map_timeout_cancellations: true,
             reports: false,
             hedging: None,
             budget: None,
@@ -208,25 +179,25 @@ impl Setup {
     /// Sets another replay limit.
     #[must_use]
     pub fn replaying(self, bytes: usize) -> Self {
-        Self { max_replay_bytes: Some(bytes), ..self }
+        Self { replay: self.replay.max_replay_bytes(bytes), ..self }
     }
 
     /// Sets a replay limit of all calls together.
     #[must_use]
     pub fn replaying_in_all(self, bytes: usize) -> Self {
-        Self { max_total_replay_bytes: Some(bytes), ..self }
+        Self { replay: self.replay.max_total_replay_bytes(bytes), ..self }
     }
 
     /// Buffers streams of requests, or doesn't.
     #[must_use]
     pub fn replaying_streams(self, replays: bool) -> Self {
-        Self { replay_streams: Some(replays), ..self }
+        Self { replay: self.replay.replay_streams(replays), ..self }
     }
 
     /// Leaves a tonic server's timeout as the server sent it.
     #[must_use]
     pub fn with_server_timeouts_as_sent(self) -> Self {
-        Self { map_timeout_cancellations: false, ..self }
+        Self { replay: self.replay.map_timeout_cancellations(false), ..self }
     }
 
     /// Hedges the calls.
@@ -275,7 +246,9 @@ impl Setup {
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
         // The proto does not say that the RPC is idempotent.
         stub.list_assets().set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
-        with_options!(self, AssetServiceSettings::create(stub.build().unwrap()))
+        AssetServiceSettings::create(stub.build().unwrap())
+            .with_replay(self.replay)
+            .with_options(self.options())
     }
 
     /// The settings of the generated client of Talk.
@@ -296,7 +269,7 @@ impl Setup {
         set(stub.tell());
         set(stub.chat());
         listen(stub.listen());
-        with_options!(self, TalkSettings::create(stub.build().unwrap()))
+        TalkSettings::create(stub.build().unwrap()).with_replay(self.replay).with_options(self.options())
     }
 
     /// The layer for tonic's own clients; its table knows `ListAssets` and every method of Talk.
@@ -313,19 +286,7 @@ impl Setup {
         if let Some(hedging) = self.hedging {
             table = table.hedged(hedging.allow_non_idempotent());
         }
-        let mut layer = RetryLayer::new(table.build().unwrap())
-            .options(self.options())
-            .map_timeout_cancellations(self.map_timeout_cancellations);
-        if let Some(bytes) = self.max_replay_bytes {
-            layer = layer.max_replay_bytes(bytes);
-        }
-        if let Some(bytes) = self.max_total_replay_bytes {
-            layer = layer.max_total_replay_bytes(bytes);
-        }
-        if let Some(replays) = self.replay_streams {
-            layer = layer.replay_streams(replays);
-        }
-        layer
+        RetryLayer::new(table.build().unwrap()).options(self.options()).replay(self.replay)
     }
 
     /// The layer for tonic's own clients that knows the kind of every RPC.

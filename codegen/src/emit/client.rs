@@ -213,7 +213,7 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
     let accessor = accessor.trim_start_matches("r#");
     let settings = format!("Settings: [`{}::{accessor}`].", names.stub_settings);
     let docs = if rpc.kind.streams_requests() {
-        let switch = format!("[`{}::with_replay_streams`]", names.settings);
+        let switch = format!("[`{}::with_replay`]", names.settings);
         docs.block([settings, format!("To buffer its requests and send them again: {switch}.")])
     } else {
         docs.block([settings])

@@ -22,6 +22,7 @@ pub use gax_retry::{
 pub use live_policies::LivePolicies;
 pub use operation::{Note, OperationError, OperationReport};
 pub use options::{CallOptions, OperationOptions, RetryBudgets};
+pub use replay::ReplayOptions;
 
 /// The parts of a report, besides the [`OperationReport`] and its [`Attempt`]s.
 pub mod report {
@@ -162,6 +163,6 @@ pub mod __private {
     pub use crate::options::{read_override, write_override};
     pub use crate::panics::PanicGuard;
     pub use crate::replaceable::{Loaded, Replaceable};
-    pub use crate::replay::{BufferLimits, Limit, ReplayMemory, Reserved};
+    pub use crate::replay::{Limit, ReplayMemory, Reserved};
     pub use crate::watch_state::WatchState;
 }

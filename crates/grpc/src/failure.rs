@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use gax_driver::OperationReport;
+use gax_driver::inbound::RequestEnded;
 use gax_driver::protocol::{Policy, Stop};
-use gax_retry::{Attempt, Code, StopReason};
-use gax_text::{Escaped, Human};
+use gax_retry::{Code, StopReason};
+use gax_wire::__private::end_text;
 use grpc::core::{ResponseHeaders, Trailers};
 use grpc::{StatusCodeError, StatusError};
 use std::time::Duration;
@@ -66,44 +67,28 @@ pub(crate) fn at_end(
     report: &OperationReport,
 ) -> Trailers {
     if stop.reason() == StopReason::Cancelled {
-        return trailers(StatusCodeError::Cancelled, "the request that this was done for has ended");
+        return trailers(StatusCodeError::Cancelled, RequestEnded::default().to_string());
     }
-    let method = report.method();
     let Some(failure) = failure else {
         return match policy.problem() {
             Some(problem) => trailers(StatusCodeError::InvalidArgument, problem.to_string()),
-            None => late(format!("the deadline of {method} had passed before its first attempt"), None),
+            None => late(end_text::no_time(report), None),
         };
     };
     match failure.kind {
         Kind::Status(status) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
-            let attempts = report.attempt_count();
-            late(format!("the deadline of {method} passed after attempt {attempts}"), Some(status))
+            late(end_text::at_deadline(report), Some(status))
         }
         Kind::Status(status) => status,
-        Kind::TimedOut(timeout) => {
-            let (attempt, timeout) = (last_to_time_out(report), Human(timeout));
-            late(format!("attempt {attempt} of {method} timed out after {timeout}"), failure.said)
-        }
+        Kind::TimedOut(timeout) => late(end_text::timed_out(report, timeout), failure.said),
     }
-}
-
-/// The attempt that ran out of time last: hedges overlap, so that it need not be the one that was sent last.
-fn last_to_time_out(report: &OperationReport) -> u32 {
-    let timed_out = report.attempts().iter().filter(|attempt| attempt.code() == Code::DeadlineExceeded);
-    timed_out.max_by_key(|attempt| attempt.end()).map_or_else(|| report.attempt_count(), Attempt::number)
 }
 
 /// The trailers of an operation that a clock ended, with the last status of the server.
 fn late(mut message: String, said: Option<Trailers>) -> Trailers {
     let Some(said) = said else { return trailers(StatusCodeError::DeadlineExceeded, message) };
     if let Err(status) = said.status() {
-        message.push_str("; the server's last response was ");
-        message.push_str(Code::from_wire(status.code() as i32).name());
-        if !status.message().is_empty() {
-            message.push_str(": ");
-            message.push_str(&Escaped(status.message()).to_string());
-        }
+        end_text::add_last_response(&mut message, Code::from_wire(status.code() as i32), status.message());
     }
     trailers(StatusCodeError::DeadlineExceeded, message).with_metadata(said.metadata().clone())
 }

@@ -6,7 +6,8 @@ use crate::operation::{Begin, Operation};
 use crate::protocol::Call;
 use crate::request::RequestBuffer;
 use crate::streams::{Receiver, RetryRecvStream, RetrySendStream, Sender, halves};
-use gax_driver::__private::{BufferLimits, ReplayMemory};
+use gax_driver::__private::ReplayMemory;
+use gax_driver::ReplayOptions;
 use gax_driver::protocol::{Driver, MethodConfigs};
 use gax_driver::{CallOptions, LivePolicies, OperationOptions, RetryBudgets};
 use gax_retry::{Hedging, MethodFacts, MethodKind, MethodPolicies};
@@ -26,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 ///
 /// A call whose first message is sent as the last one (`SendOptions::final_msg`), as generated clients do for unary and
 /// server-streaming RPCs, is retried until its response is complete or has its first message. Any other call is a stream of
-/// requests: it is sent once, unless streams are [replayed](Self::replay_streams).
+/// requests: it is sent once, unless streams are [replayed](ReplayOptions::replay_streams).
 ///
 /// A response is held until its first message has come. If its trailers follow at once, they decide whether the call is
 /// retried; otherwise the message is handed to the caller, and commits. With [facts](Self::facts), the response of a
@@ -43,13 +44,8 @@ use std::sync::{Arc, OnceLock};
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
-/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc), else false |
-/// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
-/// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
-/// | [`map_timeout_cancellations`](Self::map_timeout_cancellations) | true |
 /// | [`hedging`](Self::hedging) | as the settings say |
-/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](gax_retry::Compatibility::GaxJava) |
+/// | [`replay`](Self::replay) | see [`ReplayOptions`] |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
 /// # Examples
@@ -81,7 +77,7 @@ pub struct RetryInterceptor {
     hedging: Option<Hedging>,
     /// The facts of methods in addition to those of the policies.
     facts: Vec<(Box<str>, MethodFacts)>,
-    limits: BufferLimits,
+    replay: ReplayOptions,
     memory: ReplayMemory,
     /// Made at the first call, and shared by clones.
     configs: Arc<OnceLock<MethodConfigs>>,
@@ -112,7 +108,7 @@ impl RetryInterceptor {
             options: OperationOptions::default(),
             hedging: None,
             facts: Vec::new(),
-            limits: BufferLimits::default(),
+            replay: ReplayOptions::default(),
             memory: ReplayMemory::default(),
             configs: Arc::default(),
         }
@@ -152,52 +148,9 @@ impl RetryInterceptor {
         self.changed()
     }
 
-    /// The longest message, in bytes, that is buffered so that it can be replayed. A longer one is sent once, with a note in the
-    /// report. With zero, no request is retried. For a [stream of requests that is replayed](Self::replay_streams) it limits what is
-    /// buffered of the stream: when more has been sent, the call is committed to the attempt that has sent it.
-    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_replay_bytes = bytes;
-        self
-    }
-
-    /// Buffers requests of any length for replay.
-    pub fn without_replay_limit(self) -> Self {
-        self.max_replay_bytes(usize::MAX)
-    }
-
-    /// Whether streams of requests are buffered as they are sent, so that another attempt can send the same messages and then the
-    /// rest (gRFC A6). By default they are buffered only with [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc).
-    /// The headers of their responses commit.
-    pub fn replay_streams(mut self, replayed: bool) -> Self {
-        self.limits.replays_streams = Some(replayed);
-        self
-    }
-
-    /// The most bytes that are buffered at a time, of the streams of requests of all calls together: gRFC A6's buffer of a channel. A
-    /// call that would need more is committed to its current attempt. Clones share the memory.
-    pub fn max_total_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_total_replay_bytes = bytes;
-        self
-    }
-
-    /// The longest first message of a response, in bytes, that is held until it is known whether the response ends with it. A
-    /// longer one is handed to the caller at once; if the response fails later, the call isn't retried.
-    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
-        self.limits.max_response_buffer = bytes;
-        self
-    }
-
-    /// Whether a response `CANCELLED` "Timeout expired" is treated as `DEADLINE_EXCEEDED` when the attempt's time has passed. A tonic
-    /// server sends it when the `grpc-timeout` of a request has passed.
-    pub fn map_timeout_cancellations(mut self, ours: bool) -> Self {
-        self.limits.map_timeout_cancellations = ours;
-        self
-    }
-
-    /// Whether attempts after the first carry `grpc-previous-rpc-attempts`, as in gRFC A6. A value that a caller sets under that
-    /// name is removed.
-    pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
-        self.limits.previous_attempts_header = Some(is_sent);
+    /// What is buffered of requests and responses so that another attempt can be sent, and the two other options that only gRPC has.
+    pub fn replay(mut self, options: ReplayOptions) -> Self {
+        self.replay = options;
         self
     }
 
@@ -236,9 +189,9 @@ impl RetryInterceptor {
         let configs = self.configs();
         let path = headers.method_name().trim_start_matches('/');
         let facts = configs.facts(path);
-        let limits = self.limits;
+        let replay = self.replay;
         let compatibility = configs.compatibility();
-        let memory = self.memory.of(&limits, compatibility);
+        let memory = self.memory.of(&replay, compatibility);
         // The rules of gax-java for streams of requests don't cover those that are replayed.
         let of_stream =
             if memory.is_some() { MethodKind::ServerStreaming } else { MethodKind::BidiStreaming };
@@ -262,9 +215,9 @@ impl RetryInterceptor {
                 bound,
                 kind,
                 is_read_only,
-                counts_attempts: limits.counts_attempts(compatibility),
-                request: RequestBuffer::new(is_stream, memory.as_ref(), &limits),
-                limits,
+                counts_attempts: replay.counts_attempts(compatibility),
+                request: RequestBuffer::new(is_stream, memory.as_ref(), &replay),
+                replay,
                 failure: None,
                 response_headers: None,
                 unreadable: None,
@@ -309,6 +262,6 @@ impl fmt::Debug for RetryInterceptor {
             Source::Fixed(policies) => text.field("entries", &policies.entries().count()),
             Source::Live(live) => text.field("version", &live.version()),
         };
-        text.field("options", &self.options).field("limits", &self.limits).finish_non_exhaustive()
+        text.field("options", &self.options).field("replay", &self.replay).finish_non_exhaustive()
     }
 }

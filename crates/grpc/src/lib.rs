@@ -6,7 +6,6 @@ mod call;
 mod failure;
 mod interceptor;
 mod metadata;
-mod note;
 mod operation;
 mod protocol;
 mod request;

@@ -6,17 +6,15 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use gax_retry::ServerDelay;
 use gax_text::GrpcTimeout;
+use gax_wire::__private::{PUSHBACK, retry_info};
 use grpc::metadata::{AsciiMetadataKey, BinaryMetadataKey, MetadataMap, MetadataValue};
 use http::HeaderMap;
-use prost::Message;
 use std::time::Duration;
 
 /// How much time an attempt has.
 pub(crate) const TIMEOUT: &str = "grpc-timeout";
 /// gRFC A6: how many attempts came before.
 pub(crate) const PREVIOUS_ATTEMPTS: &str = "grpc-previous-rpc-attempts";
-/// gRFC A6: milliseconds, or a negative number for "never".
-const PUSHBACK: &str = "grpc-retry-pushback-ms";
 const DETAILS: &str = "grpc-status-details-bin";
 
 /// Base64 with or without padding: gRPC's binary metadata has either.
@@ -72,47 +70,6 @@ pub(crate) fn add(metadata: &mut MetadataMap, headers: &HeaderMap) {
 pub(crate) fn server_delay(trailers: &MetadataMap) -> ServerDelay {
     let pushback =
         ServerDelay::of_pushback(trailers.get_all(PUSHBACK).iter().map(|value| value.to_str().as_bytes()));
-    pushback.or_else(|| retry_info(trailers).map(ServerDelay::AtLeast)).unwrap_or_default()
-}
-
-/// The longest delay of those that the details ask for.
-fn retry_info(trailers: &MetadataMap) -> Option<Duration> {
-    let details = RpcStatus::decode(Bytes::from(trailers.get_bin(DETAILS)?.clone())).ok()?.details;
-    let delays = details.into_iter().filter(|detail| detail.type_url.ends_with("/google.rpc.RetryInfo"));
-    let delays = delays.filter_map(|detail| RetryInfo::decode(detail.value).ok()?.retry_delay);
-    delays
-        .filter_map(|delay| Some(Duration::new(delay.seconds.try_into().ok()?, delay.nanos.try_into().ok()?)))
-        .max()
-}
-
-/// `google.rpc.Status`, as far as it is read here.
-#[derive(Clone, PartialEq, Message)]
-struct RpcStatus {
-    #[prost(message, repeated, tag = "3")]
-    details: Vec<Detail>,
-}
-
-/// `google.protobuf.Any`.
-#[derive(Clone, PartialEq, Message)]
-struct Detail {
-    #[prost(string, tag = "1")]
-    type_url: String,
-    #[prost(bytes = "bytes", tag = "2")]
-    value: Bytes,
-}
-
-/// `google.rpc.RetryInfo`.
-#[derive(Clone, PartialEq, Message)]
-struct RetryInfo {
-    #[prost(message, optional, tag = "1")]
-    retry_delay: Option<Delay>,
-}
-
-/// `google.protobuf.Duration`.
-#[derive(Clone, PartialEq, Message)]
-struct Delay {
-    #[prost(int64, tag = "1")]
-    seconds: i64,
-    #[prost(int32, tag = "2")]
-    nanos: i32,
+    let longest = || retry_info(&Bytes::from(trailers.get_bin(DETAILS)?.clone()));
+    pushback.or_else(|| longest().map(ServerDelay::AtLeast)).unwrap_or_default()
 }

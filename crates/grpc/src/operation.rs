@@ -2,12 +2,12 @@
 
 use crate::call::RetriedCall;
 use crate::failure::{at_end, trailers};
-use crate::note;
 use crate::protocol::{Call, Part};
 use crate::request::encoded;
 use bytes::Bytes;
 use gax_driver::protocol::{Driver, Output, Stop, Verdict};
 use gax_retry::Code;
+use gax_wire::note;
 use grpc::StatusCodeError;
 use grpc::client::{Invoke, ResponseStreamItem, SendOptions};
 use grpc::core::{RecvMessage, SendMessage, Trailers};

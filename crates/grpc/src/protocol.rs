@@ -3,18 +3,18 @@
 use crate::attempt::{Attempt, Received};
 use crate::failure::{Failure, trailers};
 use crate::metadata;
-use crate::note;
 use crate::request::RequestBuffer;
 use bytes::Bytes;
-use gax_driver::__private::BufferLimits;
 use gax_driver::Note;
+use gax_driver::ReplayOptions;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{
     AttemptContext, AttemptResult, CommitPoint, Name, OperationConfig, Protocol, Repetition, RetryFact,
     Start, Step,
 };
 use gax_retry::{Code, Delivery, MethodKind, StartedAttempt, StopReason};
-use gax_text::GrpcTimeout;
+use gax_wire::__private::{end_text, time_is_up};
+use gax_wire::note;
 use grpc::StatusCodeError;
 use grpc::client::{CallOptions, Invoke};
 use grpc::core::{RequestHeaders, ResponseHeaders, Trailers};
@@ -31,7 +31,7 @@ pub(crate) struct Call<I> {
     pub(crate) options: CallOptions,
     /// The time that the caller gives it.
     pub(crate) bound: Option<Duration>,
-    pub(crate) limits: BufferLimits,
+    pub(crate) replay: ReplayOptions,
     /// The kind of the RPC, as far as descriptors say.
     pub(crate) kind: Option<MethodKind>,
     pub(crate) is_read_only: bool,
@@ -131,9 +131,10 @@ impl<I> Call<I> {
             Ok(()) => (Code::Unknown, ""),
             Err(status) => (Code::from_wire(status.code() as i32), status.message()),
         };
-        // A tonic server ends a call like this when its `grpc-timeout` has passed.
-        let is_timeout = code == Code::Cancelled && message == "Timeout expired";
-        if is_timeout && self.limits.map_timeout_cancellations && time_is_up(context) {
+        if end_text::is_timeout_expired(code, message.as_bytes())
+            && self.replay.map_timeout_cancellations
+            && time_is_up(context)
+        {
             context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
             return self.timed_out(Some(attempt), context);
         }
@@ -269,7 +270,7 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
                 }
                 Received::Message(message) => match attempt.message.take() {
                     None if attempt.delivered == 0 && self.holds_messages() => {
-                        if message.len() <= self.limits.max_response_buffer {
+                        if message.len() <= self.replay.max_response_buffer {
                             attempt.message = Some(message);
                             continue;
                         }
@@ -315,10 +316,4 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
             failure.is_held = true;
         }
     }
-}
-
-/// Returns whether the attempt has used up its RPC timeout.
-fn time_is_up(context: &AttemptContext<'_>) -> bool {
-    let timeout = context.started().and_then(StartedAttempt::rpc_timeout);
-    timeout.is_some_and(|timeout| context.elapsed() >= GrpcTimeout::of(timeout).duration())
 }

@@ -11,7 +11,7 @@ use grpc::core::{RequestHeaders, Trailers};
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::Code;
-use tonic_gax::{CallOptions, OperationReport};
+use tonic_gax::{CallOptions, OperationReport, ReplayOptions};
 use tonic_gax_tests::RawServer;
 use tonic_gax_tests::a6::hedging::{
     errors_bring_the_next_attempt_or_the_end, h15_throttled_hedges_are_withheld, pushback_holds_hedges_back,
@@ -22,22 +22,16 @@ use tonic_gax_tests::a6::streams::{
     a_message_over_the_limit_ends_hedging, a_stream_of_requests_over_a_limit_is_committed,
     a_unary_request_over_the_limit_is_sent_once, messages_so_far_are_replayed,
 };
-use tonic_gax_tests::a6::{A6Client, A6Limits, table_of};
+use tonic_gax_tests::a6::{A6Client, table_of};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 
 struct GrpcClient(Intercepted<Bridge, RetryInterceptor>);
 
 impl A6Client for GrpcClient {
-    fn connect(server: &RawServer, config: &str, limits: A6Limits) -> Self {
+    fn connect(server: &RawServer, config: &str, replay: ReplayOptions) -> Self {
         let (table, options) = table_of(config);
-        let mut retries = RetryInterceptor::new(table).options(options);
-        if let Some(bytes) = limits.call {
-            retries = retries.max_replay_bytes(bytes);
-        }
-        if let Some(bytes) = limits.all {
-            retries = retries.max_total_replay_bytes(bytes);
-        }
+        let retries = RetryInterceptor::new(table).options(options).replay(replay);
         Self(Bridge(server.channel()).with_interceptor(retries))
     }
 

@@ -11,7 +11,9 @@ use grpc::core::{RequestHeaders, SendMessage};
 use grpc::metadata::{MetadataMap, MetadataValue};
 use grpc::{StatusCodeError, StatusError};
 use std::time::Duration;
-use tonic_gax::{CallOptions, Code, Note, OperationOptions, OperationReport, RetryBudget, StopReason, note};
+use tonic_gax::{
+    CallOptions, Code, Note, OperationOptions, OperationReport, ReplayOptions, RetryBudget, StopReason, note,
+};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::Line;
@@ -238,7 +240,7 @@ async fn streams_of_requests_are_sent_once_unless_they_are_buffered() {
     for (is_replayed, heard, sent) in [(false, 0, 1), (true, 2, 2)] {
         let server = VirtualServer::start(Script::at_once([down()]));
         let own = RetriedCall::new(CallOptions::new().report(true));
-        let retries = interceptor(&setup()).replay_streams(is_replayed);
+        let retries = interceptor(&setup()).replay(ReplayOptions::new().replay_streams(is_replayed));
         let channel = Bridge(server.channel()).with_interceptor(retries).with_interceptor(own.clone());
         let headers = RequestHeaders::new().with_method_name(CHAT);
         let (mut sender, mut receiver) = channel.invoke(headers, GrpcOptions::new()).await;
@@ -266,7 +268,7 @@ async fn streams_of_requests_are_sent_once_unless_they_are_buffered() {
 async fn a_conversation_goes_on_message_by_message() {
     for is_replayed in [false, true] {
         let server = VirtualServer::start(Script::always(Reply::Pass));
-        let retries = interceptor(&setup()).replay_streams(is_replayed);
+        let retries = interceptor(&setup()).replay(ReplayOptions::new().replay_streams(is_replayed));
         let channel = Bridge(server.channel()).with_interceptor(retries);
         let headers = RequestHeaders::new().with_method_name(CHAT);
         let (mut sender, mut receiver) = channel.invoke(headers, GrpcOptions::new()).await;
@@ -350,7 +352,12 @@ async fn to_drop_a_call_ends_it() {
 #[tokio::test(start_paused = true)]
 async fn a_request_over_the_limit_is_sent_once() {
     let server = VirtualServer::start(Script::at_once([down()]));
-    let (_, report) = list(&server, interceptor(&setup()).max_replay_bytes(0), CallOptions::new()).await;
+    let (_, report) = list(
+        &server,
+        interceptor(&setup()).replay(ReplayOptions::new().max_replay_bytes(0)),
+        CallOptions::new(),
+    )
+    .await;
     assert_eq!(report.unwrap().notes(), [Note::REQUEST_TOO_LARGE_TO_REPLAY]);
     assert_eq!(server.seen().len(), 1);
     assert_ne!(note::STREAM_TOO_LARGE_TO_REPLAY, Note::REQUEST_TOO_LARGE_TO_REPLAY);

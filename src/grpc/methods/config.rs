@@ -45,19 +45,19 @@ impl AsRef<Policy> for MethodConfig {
 impl MethodConfig {
     /// The config for RPCs of that kind.
     pub fn new(settings: &MethodSettings, kind: MethodKind, shared: Arc<SharedState>) -> Self {
-        let SharedState { options, compatibility, limits, table_budget, version, .. } = &*shared;
+        let SharedState { options, compatibility, replay, table_budget, version, .. } = &*shared;
         let policy = settings
             .to_policy(*compatibility)
             .with_budget(table_budget.clone())
             .with_version(version.unwrap_or_default())
             .with_environment(&options.caps());
         let policy = options.applied_to(policy);
-        let counts_attempts = limits.counts_attempts(*compatibility);
+        let counts_attempts = replay.counts_attempts(*compatibility);
         let config = Self {
             policy: policy.clone(),
             headers: AttemptHeaders::new(first_time(&policy), counts_attempts, None),
             timeout: policy.environment().total_timeout(),
-            max_response_buffer: limits.max_response_buffer,
+            max_response_buffer: replay.max_response_buffer,
             too_large: Note::RESPONSE_TOO_LARGE_TO_BUFFER,
             stream: StreamTimeouts { wait: settings.wait_timeout(), idle: settings.idle_timeout() },
             wait_for_ready: settings.waits_for_ready(),

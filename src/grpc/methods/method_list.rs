@@ -8,8 +8,9 @@ use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::methods::unnamed_calls::UnnamedCalls;
 use crate::grpc::take_over::TakeOver;
 use crate::headers::MethodHeaders;
-use gax_driver::__private::{BufferLimits, CurrentPolicies, PolicyEntries, ReplayMemory};
+use gax_driver::__private::{CurrentPolicies, PolicyEntries, ReplayMemory};
 use gax_driver::OperationOptions;
+use gax_driver::ReplayOptions;
 use gax_retry::{Hedging, MethodFacts, MethodKind, MethodPolicies, Policy};
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(crate) struct MethodOptions {
     /// Who runs the calls of methods whose settings have timeouts of streams.
     pub streams: Option<Arc<dyn TakeOver>>,
     pub operation: OperationOptions,
-    pub limits: BufferLimits,
+    pub replay: ReplayOptions,
     /// Of methods that may be hedged, and whose entries don't say how.
     pub hedging: Option<Hedging>,
     /// Shared by the layer's clones, and by the policies that replace each other.
@@ -96,7 +97,7 @@ impl Borrow<Policy> for ByKind {
 impl Methods {
     /// The methods of policies, by the layer's options.
     pub(crate) fn new(current: &CurrentPolicies, options: &MethodOptions) -> Self {
-        let MethodOptions { facts, headers, streams, operation, limits, hedging, replay_memory } = options;
+        let MethodOptions { facts, headers, streams, operation, replay, hedging, replay_memory } = options;
         let policies = current.policies.clone();
         let policies = if facts.is_empty() {
             policies
@@ -109,10 +110,10 @@ impl Methods {
         let shared = Arc::new(SharedState {
             options: operation.clone(),
             compatibility,
-            limits: *limits,
+            replay: *replay,
             streams: streams.clone(),
             observers: operation.observers.registering(names.iter().chain(&described)).shared(),
-            replay_memory: replay_memory.of(limits, compatibility),
+            replay_memory: replay_memory.of(replay, compatibility),
             table_budget: current.budget.clone(),
             version: current.version,
         });

@@ -1,8 +1,9 @@
 //! The state that all calls of a layer or of a generated client share.
 
 use crate::grpc::take_over::TakeOver;
-use gax_driver::__private::{BufferLimits, Observers, ReplayMemory};
+use gax_driver::__private::{Observers, ReplayMemory};
 use gax_driver::OperationOptions;
+use gax_driver::ReplayOptions;
 use gax_driver::protocol::Start;
 use gax_retry::{Compatibility, RetryBudget};
 use std::fmt;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 pub struct SharedState {
     pub options: OperationOptions,
     pub compatibility: Compatibility,
-    pub limits: BufferLimits,
+    pub replay: ReplayOptions,
     /// Who runs the calls of methods whose settings have timeouts of streams.
     pub streams: Option<Arc<dyn TakeOver>>,
     /// The observers of the calls; `None`: there are none.
@@ -33,7 +34,7 @@ impl SharedState {
         Self {
             options: OperationOptions::default(),
             compatibility,
-            limits: BufferLimits::default(),
+            replay: ReplayOptions::default(),
             streams: None,
             observers: None,
             replay_memory: None,

@@ -6,14 +6,13 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Fault, Remainder, ResponseBody};
 use crate::grpc::status::cause::{Nature, Progress};
 use crate::grpc::status::{Failure, Messages};
-use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
 use crate::note;
 use gax_driver::protocol::{AttemptContext, Driver, Protocol};
 use gax_driver::{Note, OperationError};
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, StartedAttempt, StopReason};
-use gax_wire::__private::Reach;
+use gax_wire::__private::{Reach, time_is_up};
 use gax_wire::ConnectProblem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -88,7 +87,7 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
 
     /// The attempt ended with a status, or with a response that has none.
     pub fn failed(&mut self, failure: Box<Failure>, seen: Seen) -> AttemptResult {
-        let may_be_ours = self.config.shared.limits.map_timeout_cancellations;
+        let may_be_ours = self.config.shared.replay.map_timeout_cancellations;
         if may_be_ours && failure.is_server_timeout() && time_is_up(self.context) {
             self.context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
             return self.timed_out(seen);
@@ -229,10 +228,4 @@ pub fn end_status<P: Failing>(mut driver: Pin<&mut Driver<P>>, stop: Stop) -> St
     let report = driver.as_mut().failed(stop);
     let config = Arc::clone(driver.config());
     Failure::at_end(driver.protocol().kept().take(), config.policy.problem(), stop).into_status(report)
-}
-
-/// Returns whether the attempt has used up its RPC timeout, or what the header said of it.
-pub fn time_is_up(context: &AttemptContext<'_>) -> bool {
-    let timeout = context.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
-    timeout.is_some_and(|timeout| context.elapsed() >= timeout)
 }

@@ -15,5 +15,5 @@ mod failed;
 mod grpc_protocol;
 
 pub(crate) use failed::failed_call;
-pub use failed::{AttemptParts, Failing, end_status, time_is_up};
+pub use failed::{AttemptParts, Failing, end_status};
 pub use grpc_protocol::{GRPC, GrpcProtocol};

@@ -1,8 +1,8 @@
 //! A request's body, read before the first attempt.
 
 use bytes::Bytes;
-use gax_driver::__private::BufferLimits;
 use gax_driver::Note;
+use gax_driver::ReplayOptions;
 use gax_wire::__private::{FrameBuffer, is_one_message};
 use http_body::{Body as HttpBody, Frame};
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ impl RequestBuffer {
     pub(super) fn message_of(
         body: &mut Body,
         is_awaited: bool,
-        limits: &BufferLimits,
+        replay: &ReplayOptions,
     ) -> Result<Bytes, PartialRead> {
         let mut cx = Context::from_waker(Waker::noop());
         let mut first = Pin::new(&mut *body).poll_frame(&mut cx);
@@ -64,15 +64,15 @@ impl RequestBuffer {
             if matches!(second, Poll::Ready(None)) {
                 return Ok(std::mem::take(data));
             }
-            return Err(Self::of(std::mem::take(body), is_awaited).after([first, second], limits));
+            return Err(Self::of(std::mem::take(body), is_awaited).after([first, second], replay));
         }
-        Err(Self::of(std::mem::take(body), is_awaited).after([first], limits))
+        Err(Self::of(std::mem::take(body), is_awaited).after([first], replay))
     }
 
     /// Reads on after that.
     #[cold]
-    fn after<const N: usize>(mut self, polled: [Polled; N], limits: &BufferLimits) -> PartialRead {
-        let max_replay_bytes = limits.max_replay_bytes;
+    fn after<const N: usize>(mut self, polled: [Polled; N], replay: &ReplayOptions) -> PartialRead {
+        let max_replay_bytes = replay.max_replay_bytes;
         for frame in polled {
             if let Some(read) = self.take_in(frame, max_replay_bytes) {
                 return (self, read);
@@ -217,8 +217,8 @@ mod tests {
     /// were read of it, and the rest.
     fn shown(script: impl IntoIterator<Item = Polled>, is_awaited: bool, max: usize) -> (String, Vec<u8>) {
         let mut body = Body::new(Script(script.into_iter().collect()));
-        let limits = BufferLimits { max_replay_bytes: max, ..BufferLimits::default() };
-        let (buffer, read) = match RequestBuffer::message_of(&mut body, is_awaited, &limits) {
+        let replay = ReplayOptions::new().max_replay_bytes(max);
+        let (buffer, read) = match RequestBuffer::message_of(&mut body, is_awaited, &replay) {
             Ok(message) => return ("message".to_owned(), message.to_vec()),
             Err(partial) => partial,
         };

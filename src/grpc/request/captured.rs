@@ -84,7 +84,7 @@ impl CapturedRequest {
             }
             return Ok(Self::stream(request, extra, Note::REQUEST_IS_A_STREAM, config));
         }
-        match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &config.shared.limits) {
+        match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &config.shared.replay) {
             Ok(message) => Ok(Self::of_message(request, extra, message)),
             Err(partial) => Self::read_in_part(request, extra, partial, config),
         }
@@ -170,7 +170,7 @@ impl CapturedRequest {
             return Self::once(request, note);
         };
         let template = Template::of(request, extra);
-        let stream = RequestStream::new(std::mem::take(request.body_mut()), &config.shared.limits, memory);
+        let stream = RequestStream::new(std::mem::take(request.body_mut()), &config.shared.replay, memory);
         let source = Source::Stream(Box::new(Streamed { template, stream }));
         Self { message: Bytes::new(), source }
     }
@@ -259,7 +259,7 @@ impl ReplayableRequest for CapturedRequest {
         let Source::Unread(unread) = &mut self.source else {
             return Poll::Ready(Ok(()));
         };
-        let limit = if unread.is_stream { usize::MAX } else { config.shared.limits.max_replay_bytes };
+        let limit = if unread.is_stream { usize::MAX } else { config.shared.replay.max_replay_bytes };
         let read = ready!(unread.buffer.poll(limit, cx))?;
         let empty = Unread {
             request: http::Request::new(Body::empty()),

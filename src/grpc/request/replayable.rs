@@ -112,7 +112,7 @@ pub trait ReplayableRequest {
 #[inline]
 pub fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> {
     // With a limit of zero even an empty message is too large.
-    (message.len().max(1) > config.shared.limits.max_replay_bytes)
+    (message.len().max(1) > config.shared.replay.max_replay_bytes)
         .then_some(Note::REQUEST_TOO_LARGE_TO_REPLAY)
 }
 

@@ -6,9 +6,8 @@ use crate::grpc::status::{cause, received, server_delay};
 use gax_driver::inbound::RequestEnded;
 use gax_driver::{OperationError, OperationReport};
 use gax_retry::operation::Stop;
-use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
-use gax_text::{Escaped, Human};
-use gax_wire::__private::{FrameBuffer, explain};
+use gax_retry::{Code, ServerDelay, SettingsError, StopReason};
+use gax_wire::__private::{FrameBuffer, end_text, explain};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
@@ -178,7 +177,8 @@ impl Failure {
     pub fn is_server_timeout(&self) -> bool {
         match &self.kind {
             Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {
-                self.code == Code::Cancelled && received::is_timeout_expired(trailers)
+                let message = trailers.get(Status::GRPC_MESSAGE);
+                message.is_some_and(|message| end_text::is_timeout_expired(self.code, message.as_bytes()))
             }
             // hyper hides a reset of the body that gives no reason behind an early end.
             Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
@@ -252,21 +252,9 @@ impl Failure {
                 deadline_exceeded(explain(&*error), self.said)
             }
             Kind::Transport(error) => of_error(error),
-            Kind::TimedOut { timeout } => {
-                let (attempt, timeout) = (last_to_time_out(&report), Human(timeout));
-                let message = format!("attempt {attempt} of {} timed out after {timeout}", report.method());
-                deadline_exceeded(message, self.said)
-            }
-            Kind::AtDeadline => {
-                let attempts = report.attempt_count();
-                let message = format!("the deadline of {} passed after attempt {attempts}", report.method());
-                deadline_exceeded(message, self.said)
-            }
-            Kind::NoTime => {
-                let message =
-                    format!("the deadline of {} had passed before its first attempt", report.method());
-                (Status::deadline_exceeded(message), None)
-            }
+            Kind::TimedOut { timeout } => deadline_exceeded(end_text::timed_out(&report, timeout), self.said),
+            Kind::AtDeadline => deadline_exceeded(end_text::at_deadline(&report), self.said),
+            Kind::NoTime => (Status::deadline_exceeded(end_text::no_time(&report)), None),
         };
         status = of_code(status, code);
         status.set_source(Arc::new(OperationError::new(report, cause)));
@@ -302,12 +290,6 @@ pub(crate) fn with_report(status: Status, report: OperationReport) -> Status {
     Failure::transport(status.into(), cause::Progress::Sent).0.into_status(report)
 }
 
-/// The attempt that ran out of time last: hedges overlap, so that it need not be the one that was sent last.
-fn last_to_time_out(report: &OperationReport) -> u32 {
-    let timed_out = report.attempts().iter().filter(|attempt| attempt.code() == Code::DeadlineExceeded);
-    timed_out.max_by_key(|attempt| attempt.end()).map_or_else(|| report.attempt_count(), Attempt::number)
-}
-
 /// An error's cause, as the operation's error keeps it.
 type Cause = Option<Arc<dyn Error + Send + Sync>>;
 
@@ -329,11 +311,6 @@ fn deadline_exceeded(mut message: String, said: Option<Box<Failure>>) -> (Status
         Some(Kind::WithoutStatus { http, headers }) => received::status_of_http(http, headers.into_map()),
         _ => return (Status::deadline_exceeded(message), None),
     };
-    message.push_str("; the server's last response was ");
-    message.push_str(said.code().to_gax().name());
-    if !said.message().is_empty() {
-        message.push_str(": ");
-        message.push_str(&Escaped(said.message()).to_string());
-    }
+    end_text::add_last_response(&mut message, said.code().to_gax(), said.message());
     (Status::deadline_exceeded(message), Some(Arc::new(said)))
 }

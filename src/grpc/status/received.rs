@@ -119,14 +119,6 @@ pub fn tonic_code(code: Code) -> tonic::Code {
     tonic::Code::from_i32(code.number())
 }
 
-/// Returns whether a status CANCELLED is what a tonic server sends when the `grpc-timeout` that it was sent has
-/// passed.
-pub fn is_timeout_expired(trailers: &HeaderMap) -> bool {
-    trailers
-        .get(Status::GRPC_MESSAGE)
-        .is_some_and(|message| matches!(message.as_bytes(), b"Timeout%20expired" | b"Timeout expired"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::grpc::status::received;
 pub use gax_wire::__private::grpc_timeout::GRPC_TIMEOUT;
-pub(crate) use gax_wire::__private::grpc_timeout::{header_value, parse, written};
+pub(crate) use gax_wire::__private::grpc_timeout::{header_value, parse};
 use http::{HeaderMap, HeaderValue};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

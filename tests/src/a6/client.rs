@@ -11,13 +11,14 @@ use tokio_stream::Stream;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 use tonic_gax::{
-    CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryService,
+    CallOptions, OperationError, OperationOptions, OperationReport, ReplayOptions, RequestExt as _,
+    RetryLayer, RetryService,
 };
 
 /// A client that retries by a service config.
 pub trait A6Client: Sized + Send + 'static {
     /// Makes a client of that server.
-    fn connect(server: &RawServer, config: &str, limits: A6Limits) -> Self;
+    fn connect(server: &RawServer, config: &str, replay: ReplayOptions) -> Self;
 
     /// Calls `ListAssets`, within that time.
     fn list(&self, request: ListAssetsRequest, within: Option<Duration>)
@@ -28,24 +29,6 @@ pub trait A6Client: Sized + Send + 'static {
         &self,
         lines: impl Stream<Item = Line> + Send + 'static,
     ) -> impl Future<Output = (Code, Option<OperationReport>)> + Send;
-}
-
-/// The bytes of requests that a client may buffer; `None`: its default.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "clients look at each of them")]
-pub struct A6Limits {
-    /// Of each call.
-    pub call: Option<usize>,
-    /// Of the streams of all calls.
-    pub all: Option<usize>,
-}
-
-impl A6Limits {
-    /// That limit for each call.
-    #[must_use]
-    pub fn of_call(bytes: usize) -> Self {
-        Self { call: Some(bytes), all: None }
-    }
 }
 
 /// The table of a service config, and options that repeat its waits.
@@ -65,15 +48,8 @@ pub fn layer_of(config: &str) -> RetryLayer {
 pub struct LayerClient(RetryService<Channel>);
 
 impl A6Client for LayerClient {
-    fn connect(server: &RawServer, config: &str, limits: A6Limits) -> Self {
-        let mut layer = layer_of(config);
-        if let Some(bytes) = limits.call {
-            layer = layer.max_replay_bytes(bytes);
-        }
-        if let Some(bytes) = limits.all {
-            layer = layer.max_total_replay_bytes(bytes);
-        }
-        Self(layer.layer(server.channel()))
+    fn connect(server: &RawServer, config: &str, replay: ReplayOptions) -> Self {
+        Self(layer_of(config).replay(replay).layer(server.channel()))
     }
 
     async fn list(&self, request: ListAssetsRequest, within: Option<Duration>) -> Code {

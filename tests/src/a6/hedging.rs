@@ -2,12 +2,13 @@
 //! each attempt comes, and when it is reset. The names are those of the cases that were run against grpc-go, grpc-java and
 //! grpc-js; h10 rests on the text alone.
 
-use super::client::{A6Client, A6Limits};
+use super::client::A6Client;
 use crate::generated::google::cloud::asset::v1::ListAssetsRequest;
 use crate::{RawFrame, RawServer, VirtualClock, ms};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tonic::Code;
+use tonic_gax::ReplayOptions;
 
 const BASE: &str = r#""maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]"#;
 const CANCEL: u32 = 8;
@@ -19,7 +20,7 @@ const GOOD: RawFrame = RawFrame::Good;
 fn client<C: A6Client>(server: &RawServer, policy: &str, throttling: &str) -> C {
     let config =
         format!(r#"{{"methodConfig": [{{"name": [{{}}], "hedgingPolicy": {{{policy}}}}}]{throttling}}}"#);
-    C::connect(server, &config, A6Limits::default())
+    C::connect(server, &config, ReplayOptions::new())
 }
 
 /// A frame so many milliseconds after the request.

@@ -7,5 +7,5 @@ pub mod hedging;
 pub mod rows;
 pub mod streams;
 
-pub use client::{A6Client, A6Limits, LayerClient, layer_of, table_of};
+pub use client::{A6Client, LayerClient, layer_of, table_of};
 pub use config::{DOWN, U, config};

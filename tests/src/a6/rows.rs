@@ -1,9 +1,10 @@
 //! Cases of one server each: retries, pushback, commit, transparent retries, throttling and deadlines.
-use super::client::{A6Client, A6Limits};
+use super::client::A6Client;
 use super::config::{DOWN, FIRST, U, config, pushed};
 use crate::generated::google::cloud::asset::v1::ListAssetsRequest;
 use crate::{RawFrame, RawServer, VirtualClock, ms};
 use tonic::Code;
+use tonic_gax::ReplayOptions;
 
 /// A row: its name, the config, what the server does with each request, the waits between requests (lowest and highest, in
 /// milliseconds), and the code.
@@ -36,7 +37,7 @@ impl Row {
     async fn run<C: A6Client>(self) {
         let Self { name, config, plays, gaps, code } = self;
         let server = RawServer::start(plays);
-        let client = C::connect(&server, &config, A6Limits::default());
+        let client = C::connect(&server, &config, ReplayOptions::new());
         assert_eq!(client.list(ListAssetsRequest::default(), None).await, code, "{name}");
         let times: Vec<u64> =
             server.times().iter().map(|time| u64::try_from(time.as_millis()).unwrap()).collect();
@@ -165,7 +166,7 @@ async fn throttled<C: A6Client>(name: &str, max: &str, ratio: &str, calls: &str)
             _ => RawFrame::Status(13, None),
         }]
     }));
-    let client = C::connect(&server, &config(&FAST, &throttling), A6Limits::default());
+    let client = C::connect(&server, &config(&FAST, &throttling), ReplayOptions::new());
     let mut made = Vec::new();
     for call in calls.split(' ') {
         let before = server.requests().len();
@@ -181,7 +182,7 @@ async fn throttled<C: A6Client>(name: &str, max: &str, ratio: &str, calls: &str)
 pub async fn deadlines<C: A6Client>() {
     for (name, frame, requests, end) in [("d01", U, 2, 250), ("p12", pushed("300"), 1, 0)] {
         let server = RawServer::start(vec![vec![frame]; 9]);
-        let client = C::connect(&server, &config(&[], ""), A6Limits::default());
+        let client = C::connect(&server, &config(&[], ""), ReplayOptions::new());
         let began = VirtualClock::start();
         let code = client.list(ListAssetsRequest::default(), Some(ms(250))).await;
         assert_eq!((code, server.requests().len()), (Code::DeadlineExceeded, requests), "{name}");

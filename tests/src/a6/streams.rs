@@ -1,11 +1,12 @@
 //! Requirements 30 and 31: what is sent again, byte for byte, and the limits that commit.
 
-use super::client::{A6Client, A6Limits};
+use super::client::A6Client;
 use super::config::{DOWN, FIRST, U, config};
 use crate::generated::google::cloud::asset::v1::ListAssetsRequest;
 use crate::generated::test::talk::v1::Line;
 use crate::{RawFrame, RawRequest, RawServer, ms};
 use tonic::Code;
+use tonic_gax::ReplayOptions;
 use tonic_gax::{StopReason, note};
 
 const ALL: RawFrame = RawFrame::ReadAll;
@@ -32,7 +33,7 @@ fn assert_gap(seen: &[RawRequest]) {
 pub async fn a_unary_request_over_the_limit_is_sent_once<C: A6Client>() {
     for (name, length, attempts) in [("c03", 4000, 1), ("c04", 900, 2)] {
         let server = RawServer::start([vec![ALL, U], vec![ALL, GOOD]]);
-        let client = C::connect(&server, &config(&[], ""), A6Limits::of_call(1000));
+        let client = C::connect(&server, &config(&[], ""), ReplayOptions::new().max_replay_bytes(1000));
         let request = ListAssetsRequest { parent: "p".repeat(length), ..ListAssetsRequest::default() };
         let code = client.list(request.clone(), None).await;
         assert_eq!(code, if attempts == 1 { DOWN } else { Code::Ok }, "{name}");
@@ -51,7 +52,7 @@ pub async fn a_stream_of_requests_over_a_limit_is_committed<C: A6Client>() {
         ("c04", 400, 1000, 1000, None),
     ] {
         let server = RawServer::start([vec![ALL, U], vec![ALL, GOOD]]);
-        let limits = A6Limits { all: Some(all), ..A6Limits::of_call(call) };
+        let limits = ReplayOptions::new().max_replay_bytes(call).max_total_replay_bytes(all);
         let client = C::connect(&server, &config(&[], ""), limits);
         let lines = [line("a", length), line("b", length)];
         let (code, report) = client.tell(tokio_stream::iter(lines.clone())).await;
@@ -72,7 +73,7 @@ pub async fn messages_so_far_are_replayed<C: A6Client>() {
     let lines = ["a", "b", "c"].map(|letter| line(letter, 100));
     let sent = lines.clone().map(|line| written(&line));
     let server = RawServer::start([vec![RawFrame::Read(sent[..2].concat().len()), U], vec![ALL, GOOD]]);
-    let client = C::connect(&server, &config(&[], ""), A6Limits::default());
+    let client = C::connect(&server, &config(&[], ""), ReplayOptions::new());
     let (sender, stream) = tokio::sync::mpsc::unbounded_channel();
     let stream = tokio_stream::wrappers::UnboundedReceiverStream::new(stream);
     let call = tokio::spawn(async move { client.tell(stream).await });
@@ -92,7 +93,7 @@ pub async fn a_message_over_the_limit_ends_hedging<C: A6Client>() {
     let config = r#"{"methodConfig": [{"name": [{}], "hedgingPolicy": {
         "maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]}}]}"#;
     let server = RawServer::start([vec![], vec![], vec![], vec![]]);
-    let client = C::connect(&server, config, A6Limits::of_call(1000));
+    let client = C::connect(&server, config, ReplayOptions::new().max_replay_bytes(1000));
     let (sender, stream) = tokio::sync::mpsc::unbounded_channel();
     let stream = tokio_stream::wrappers::UnboundedReceiverStream::new(stream);
     let call = tokio::spawn(async move { client.tell(stream).await });

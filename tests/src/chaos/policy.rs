@@ -8,7 +8,7 @@ use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySetting
 use gax_table::RetryTable;
 use std::sync::Arc;
 use std::time::Duration;
-use tonic_gax::{OperationOptions, RetryLayer};
+use tonic_gax::{OperationOptions, ReplayOptions, RetryLayer};
 
 /// How the calls of a run are retried or hedged.
 #[derive(Debug, Clone)]
@@ -150,7 +150,7 @@ impl RandomPolicy {
         }
         let mut layer = RetryLayer::new(table.build().unwrap()).options(self.options(witness));
         if let Some(bytes) = self.max_replay_bytes {
-            layer = layer.max_replay_bytes(bytes);
+            layer = layer.replay(ReplayOptions::new().max_replay_bytes(bytes));
         }
         if is_described { layer.facts(&crate::generated::facts()) } else { layer }
     }
@@ -167,7 +167,7 @@ impl RandomPolicy {
             .with_options(self.options(witness))
             .with_options(OperationOptions::new().observer(Arc::new(FacadeMetrics::new(MetricNames::new()))));
         match self.max_replay_bytes {
-            Some(bytes) => settings.with_max_replay_bytes(bytes),
+            Some(bytes) => settings.with_replay(ReplayOptions::new().max_replay_bytes(bytes)),
             None => settings,
         }
     }

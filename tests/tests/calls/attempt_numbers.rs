@@ -44,19 +44,18 @@ async fn attempts_after_the_first_tell_how_many_came_before() {
 #[tokio::test(start_paused = true)]
 async fn the_header_is_switched() {
     for (compatibility, is_sent) in [(Compatibility::Documented, false), (Compatibility::GaxJava, true)] {
-        let setup = Setup::new(settings()).compatible(compatibility);
+        let mut setup = Setup::new(settings()).compatible(compatibility);
+        setup.replay = setup.replay.previous_attempts_header(is_sent);
         let expected = if is_sent { counted(4) } else { vec![None; 4] };
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
-        let layer = setup.layer().previous_attempts_header(is_sent);
-        TonicClient::new(layer.layer(server.channel()))
+        TonicClient::new(setup.layer().layer(server.channel()))
             .list_assets(ListAssetsRequest::default())
             .await
             .unwrap_err();
         assert_eq!(counts(&server), expected);
 
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
-        let client = setup.client().with_previous_attempts_header(is_sent);
-        let client = AssetServiceClient::with_settings(server.channel(), client);
+        let client = AssetServiceClient::with_settings(server.channel(), setup.client());
         client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
         assert_eq!(counts(&server), expected);
     }

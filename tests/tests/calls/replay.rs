@@ -275,14 +275,14 @@ async fn a_stream_of_one_request_is_known_by_descriptors_alone() {
 #[tokio::test(start_paused = true)]
 async fn without_a_limit_requests_of_any_length_are_sent_again() {
     let server = VirtualServer::start(two_failures());
-    let setup = Setup::new(settings());
-    let client = AssetServiceClient::with_settings(server.channel(), setup.client().without_replay_limit());
+    let setup = Setup::new(settings()).replaying(usize::MAX);
+    let client = AssetServiceClient::with_settings(server.channel(), setup.client());
     // It is more than the handler takes at last.
     client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
     assert_eq!(server.seen().len(), 3);
     for layer in [setup.layer(), setup.layer_with_descriptors()] {
         let server = VirtualServer::start(two_failures());
-        let mut client = TonicAssetClient::new(layer.without_replay_limit().layer(server.channel()));
+        let mut client = TonicAssetClient::new(layer.layer(server.channel()));
         client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
         assert_eq!(server.seen().len(), 3);
     }

@@ -143,7 +143,7 @@ async fn compressed_messages_count_as_they_are_sent() {
 
 /// Clients of Talk over a layer that knows the kinds of its methods, or doesn't.
 fn talk(wire: &Wire, channel: Channel) -> [StockTalk<tonic_gax::RetryService<Channel>>; 2] {
-    let layer = || wire.setup().layer().replay_streams(true);
+    let layer = || wire.setup().replaying_streams(true).layer();
     [
         StockTalk::new(layer().facts(&tonic_gax_tests::generated::facts()).layer(channel.clone())),
         StockTalk::new(layer().layer(channel)),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tonic_gax::settings::IntoCodes as _;
 use tonic_gax::{
     CallOptions, Code, CodeExt as _, CodeSet, Compatibility, OperationError, OperationOptions,
-    OperationReport, RequestExt as _, RetryLayer, RetrySettings, StartedAttempt, StopReason,
+    OperationReport, ReplayOptions, RequestExt as _, RetryLayer, RetrySettings, StartedAttempt, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
@@ -63,15 +63,13 @@ fn setters_of_layers_and_settings() {
     let options = OperationOptions::new().server_delays(true).nested_retries(false);
     let layer = RetryLayer::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap())
         .options(OperationOptions::new().compatibility(Compatibility::Grpc))
-        .max_replay_bytes(0)
+        .replay(ReplayOptions::new().without_replay_limit().previous_attempts_header(false))
         .options(OperationOptions::new().reports(true).retries_enabled(false))
-        .options(options.clone())
-        .previous_attempts_header(false);
+        .options(options.clone());
     let settings = AssetServiceSettings::create(AssetServiceStubSettings::builder().build().unwrap())
         .with_options(OperationOptions::new().compatibility(Compatibility::Grpc))
-        .with_max_replay_bytes(0)
+        .with_replay(ReplayOptions::new().max_replay_bytes(0))
         .with_options(OperationOptions::new().reports(true).retries_enabled(false))
-        .with_previous_attempts_header(false)
         .with_options(options);
     drop((layer, settings));
 }

@@ -96,15 +96,15 @@ impl Configs {
     }
 
     fn shared(&self, version: Option<u64>, table_budget: Option<RetryBudget>) -> Arc<SharedState> {
-        let ClientConfig { options, limits, .. } = &self.settings;
+        let ClientConfig { options, replay, .. } = &self.settings;
         let compatibility = options.compatibility.unwrap_or_default();
         Arc::new(SharedState {
             options: options.clone(),
             compatibility,
-            limits: *limits,
+            replay: *replay,
             streams: None,
             observers: self.observers.clone(),
-            replay_memory: self.replay_memory.of(limits, compatibility),
+            replay_memory: self.replay_memory.of(replay, compatibility),
             table_budget,
             version,
         })

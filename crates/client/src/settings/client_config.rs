@@ -2,7 +2,7 @@
 
 use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
 use crate::settings::stub_settings::StubSettings;
-use gax_driver::__private::BufferLimits;
+use gax_driver::ReplayOptions;
 use gax_driver::{LivePolicies, OperationOptions};
 use gax_retry::{Compatibility, RetryBudget};
 use std::any::Any;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct ClientConfig {
     pub(crate) stub: StubSettings,
     pub(crate) options: OperationOptions,
-    pub(crate) limits: BufferLimits,
+    pub(crate) replay: ReplayOptions,
     /// The budget of the table that the client was generated from.
     pub(crate) table_budget: Option<RetryBudget>,
     /// The policies that replace the settings of the stub.
@@ -33,7 +33,7 @@ impl ClientConfig {
         Self {
             stub,
             options: OperationOptions::default(),
-            limits: BufferLimits::default(),
+            replay: ReplayOptions::default(),
             table_budget: None,
             followed: None,
             method_extension: true,

@@ -3,7 +3,7 @@
 use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
 use crate::settings::client_config::ClientConfig;
 use crate::settings::stub_settings::StubSettings;
-use gax_driver::{OperationOptions, RetryBudgets};
+use gax_driver::{OperationOptions, ReplayOptions, RetryBudgets};
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -102,30 +102,9 @@ impl<S> ClientSettings<S> {
         self.with_options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
-    /// The longest request, in bytes, that is buffered for replay; a longer one is sent once. Default: 4 MiB + 64 KiB. With
-    /// zero, no request is retried.
-    pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.config.limits.max_replay_bytes = bytes;
-        self
-    }
-
-    /// Buffers requests of any length for replay.
-    pub fn without_replay_limit(self) -> Self {
-        self.with_max_replay_bytes(usize::MAX)
-    }
-
-    /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the same messages and
-    /// then the rest. Default: true by gRPC's rules, else false. See
-    /// [`RetryLayer::replay_streams`](tonic_gax::RetryLayer::replay_streams).
-    pub fn with_replay_streams(mut self, replayed: bool) -> Self {
-        self.config.limits.replays_streams = Some(replayed);
-        self
-    }
-
-    /// The most bytes that all streams of requests of the client and its clones have buffered at a time. A call that would
-    /// need more continues without retries. Default: 16 MiB.
-    pub fn with_max_total_replay_bytes(mut self, bytes: usize) -> Self {
-        self.config.limits.max_total_replay_bytes = bytes;
+    /// What is buffered of requests so that another attempt can be sent, and the two other options that only gRPC has.
+    pub fn with_replay(mut self, options: ReplayOptions) -> Self {
+        self.config.replay = options;
         self
     }
 
@@ -143,20 +122,6 @@ impl<S> ClientSettings<S> {
     /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
     pub fn with_method_extension(mut self, is_sent: bool) -> Self {
         self.config.method_extension = is_sent;
-        self
-    }
-
-    /// Whether attempts after the first send the server the number of those before them, in the header
-    /// `grpc-previous-rpc-attempts`. Default: true, but not by gax-java's rules.
-    pub fn with_previous_attempts_header(mut self, is_sent: bool) -> Self {
-        self.config.limits.previous_attempts_header = Some(is_sent);
-        self
-    }
-
-    /// Whether a server's own timeout is treated as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
-    /// [`RetryLayer::map_timeout_cancellations`](tonic_gax::RetryLayer::map_timeout_cancellations).
-    pub fn with_map_timeout_cancellations(mut self, ours: bool) -> Self {
-        self.config.limits.map_timeout_cancellations = ours;
         self
     }
 }

@@ -1,7 +1,7 @@
 //! The buffers of requests that may be sent again.
 
-mod buffer_limits;
 mod replay_memory;
+mod replay_options;
 
-pub use buffer_limits::BufferLimits;
 pub use replay_memory::{Limit, ReplayMemory, Reserved};
+pub use replay_options::ReplayOptions;

@@ -1,7 +1,7 @@
 //! The memory in which one client or layer buffers its streams of requests.
 #![allow(missing_docs, reason = "for the crates of this repository alone")]
 
-use crate::replay::buffer_limits::BufferLimits;
+use crate::replay::replay_options::ReplayOptions;
 use gax_retry::Compatibility;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,9 +16,8 @@ pub struct ReplayMemory {
 impl ReplayMemory {
     /// The memory for streams of requests of calls by these rules; `None`: they are not buffered.
     #[must_use]
-    pub fn of(&self, limits: &BufferLimits, compatibility: Compatibility) -> Option<Self> {
-        let replays = limits.replays_streams.unwrap_or(compatibility == Compatibility::Grpc);
-        (replays && limits.max_replay_bytes > 0).then(|| self.clone())
+    pub fn of(&self, options: &ReplayOptions, compatibility: Compatibility) -> Option<Self> {
+        options.replays_streams(compatibility).then(|| self.clone())
     }
 
     fn take(&self, bytes: usize, limit: usize) -> bool {
@@ -54,8 +53,8 @@ pub struct Reserved {
 
 impl Reserved {
     #[must_use]
-    pub fn none(memory: ReplayMemory, limits: &BufferLimits) -> Self {
-        let BufferLimits { max_replay_bytes: limit, max_total_replay_bytes: total_limit, .. } = *limits;
+    pub fn none(memory: ReplayMemory, options: &ReplayOptions) -> Self {
+        let ReplayOptions { max_replay_bytes: limit, max_total_replay_bytes: total_limit, .. } = *options;
         Self { memory, limit, total_limit, bytes: 0 }
     }
 
@@ -101,8 +100,8 @@ mod tests {
     fn calls_share_it_and_give_it_back() {
         let memory = ReplayMemory::default();
         let reserved = |limit| {
-            let all = BufferLimits { max_total_replay_bytes: 100, ..BufferLimits::default() };
-            Reserved::none(memory.clone(), &BufferLimits { max_replay_bytes: limit, ..all })
+            let options = ReplayOptions::new().max_total_replay_bytes(100).max_replay_bytes(limit);
+            Reserved::none(memory.clone(), &options)
         };
         let (mut first, mut second) = (reserved(70), reserved(usize::MAX));
         assert_eq!(first.take(70), Ok(()));
@@ -122,15 +121,14 @@ mod tests {
 
     #[test]
     fn only_grpc_s_rules_replay_streams_unless_a_program_says_so() {
-        let (memory, limits) = (ReplayMemory::default(), BufferLimits::default());
-        let says = |yes| BufferLimits { replays_streams: Some(yes), ..limits };
+        let (memory, options) = (ReplayMemory::default(), ReplayOptions::new());
+        let says = |yes| options.replay_streams(yes);
         for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
             let is_grpc = compatibility == Compatibility::Grpc;
-            assert_eq!(memory.of(&limits, compatibility).is_some(), is_grpc);
+            assert_eq!(memory.of(&options, compatibility).is_some(), is_grpc);
             assert!(memory.of(&says(true), compatibility).is_some());
             assert!(memory.of(&says(false), compatibility).is_none());
         }
-        let nothing = BufferLimits { max_replay_bytes: 0, ..limits };
-        assert!(memory.of(&nothing, Compatibility::Grpc).is_none());
+        assert!(memory.of(&options.max_replay_bytes(0), Compatibility::Grpc).is_none());
     }
 }

@@ -1,10 +1,11 @@
 //! The request of a call: its messages, buffered for as long as another attempt may need them.
 
-use crate::note;
 use bytes::Bytes;
-use gax_driver::__private::{BufferLimits, Limit, PREFIX, ReplayMemory, Reserved};
+use gax_driver::__private::{PREFIX, ReplayMemory, Reserved};
 use gax_driver::Note;
+use gax_driver::ReplayOptions;
 use gax_driver::protocol::Replayable;
+use gax_wire::note::committed_by;
 use grpc::client::SendOptions;
 use std::collections::VecDeque;
 
@@ -35,8 +36,8 @@ pub(crate) struct RequestBuffer {
 
 impl RequestBuffer {
     /// A request without messages so far. Unless it is a stream it gets a single one.
-    pub(crate) fn new(is_stream: bool, memory: Option<&ReplayMemory>, limits: &BufferLimits) -> Self {
-        let memory = memory.filter(|_| is_stream).map(|memory| Reserved::none(memory.clone(), limits));
+    pub(crate) fn new(is_stream: bool, memory: Option<&ReplayMemory>, replay: &ReplayOptions) -> Self {
+        let memory = memory.filter(|_| is_stream).map(|memory| Reserved::none(memory.clone(), replay));
         Self {
             messages: VecDeque::new(),
             dropped: 0,
@@ -49,7 +50,7 @@ impl RequestBuffer {
             committed: None,
             is_refused: false,
             error: None,
-            max_replay_bytes: limits.max_replay_bytes,
+            max_replay_bytes: replay.max_replay_bytes,
         }
     }
 
@@ -67,11 +68,7 @@ impl RequestBuffer {
                     && let Some(memory) = &mut self.memory
                     && let Err(limit) = memory.take(buffered(data.len()))
                 {
-                    let note = match limit {
-                        Limit::Call => note::STREAM_TOO_LARGE_TO_REPLAY,
-                        Limit::Memory => note::REPLAY_MEMORY_USED_UP,
-                    };
-                    (self.note, self.limit) = (Some(note), Some(place));
+                    (self.note, self.limit) = (Some(committed_by(limit)), Some(place));
                 }
                 self.messages.push_back((data, options));
             }

@@ -13,6 +13,7 @@ use gax_driver::{Note, OperationError};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{Code, StartedAttempt};
 use gax_wire::__private::chain;
+use gax_wire::__private::time_is_up;
 use http::HeaderMap;
 use std::error::Error;
 use std::future::Future;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio_stream::Stream;
 use tonic::{Response, Status};
-use tonic_gax::__private::{AttemptParts, Failing, Failure, MethodConfig, time_is_up};
+use tonic_gax::__private::{AttemptParts, Failing, Failure, MethodConfig};
 use tonic_gax::note;
 
 /// The messages of a connection.

@@ -4,6 +4,7 @@ mod chain;
 mod classified_error;
 mod clone_service;
 mod connect_problem;
+#[cfg(feature = "connector")]
 pub mod dead_peers;
 pub mod grpc_timeout;
 mod h2_cause;

@@ -2,9 +2,10 @@
 
 use crate::grpc::request::stream::attempt_body::{AttemptBody, SharedStream, with};
 use crate::grpc::request::stream::shared::Shared;
-use crate::note;
-use gax_driver::__private::{BufferLimits, Limit, ReplayMemory, Reserved};
+use gax_driver::__private::{ReplayMemory, Reserved};
 use gax_driver::Note;
+use gax_driver::ReplayOptions;
+use gax_wire::note::committed_by;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use tonic::Status;
@@ -20,8 +21,8 @@ pub(crate) struct RequestStream {
 }
 
 impl RequestStream {
-    pub(crate) fn new(live: Body, limits: &BufferLimits, memory: &ReplayMemory) -> Self {
-        let reserved = Reserved::none(memory.clone(), limits);
+    pub(crate) fn new(live: Body, replay: &ReplayOptions, memory: &ReplayMemory) -> Self {
+        let reserved = Reserved::none(memory.clone(), replay);
         Self { shared: Arc::new(Mutex::new(Shared::new(live, reserved))) }
     }
 
@@ -32,13 +33,13 @@ impl RequestStream {
 
     /// Whether more was sent than is buffered, and why.
     pub(crate) fn over_limit(&self) -> Option<Note> {
-        with(&self.shared, |shared, _| shared.over()).map(|(_, limit)| note(limit))
+        with(&self.shared, |shared, _| shared.over()).map(|(_, limit)| committed_by(limit))
     }
 
     /// Whether that was sent with this attempt. While nothing was, `waker` is woken when it is.
     pub(crate) fn watch(&self, attempt: u32, waker: &Waker) -> Option<Note> {
         let over = with(&self.shared, |shared, _| shared.watch(waker));
-        over.filter(|(committed, _)| *committed == attempt).map(|(_, limit)| note(limit))
+        over.filter(|(committed, _)| *committed == attempt).map(|(_, limit)| committed_by(limit))
     }
 
     /// The attempt that was sent more than is buffered.
@@ -65,12 +66,5 @@ impl RequestStream {
 impl Drop for RequestStream {
     fn drop(&mut self) {
         with(&self.shared, Shared::abandoned);
-    }
-}
-
-fn note(limit: Limit) -> Note {
-    match limit {
-        Limit::Call => note::STREAM_TOO_LARGE_TO_REPLAY,
-        Limit::Memory => note::REPLAY_MEMORY_USED_UP,
     }
 }

@@ -3,7 +3,7 @@
 use super::RequestStream;
 use crate::note;
 use bytes::Bytes;
-use gax_driver::__private::{BufferLimits, ReplayMemory};
+use gax_driver::{__private::ReplayMemory, ReplayOptions};
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body as HttpBody, Frame};
 use std::collections::VecDeque;
@@ -99,9 +99,9 @@ impl Reading {
 const GONE: &str = "!the operation continues without this attempt";
 
 fn stream(bytes: usize) -> (Live, RequestStream) {
-    let limits = BufferLimits { max_replay_bytes: bytes, ..BufferLimits::default() };
+    let options = ReplayOptions::new().max_replay_bytes(bytes);
     let live = Live::default();
-    (live.clone(), RequestStream::new(Body::new(live), &limits, &ReplayMemory::default()))
+    (live.clone(), RequestStream::new(Body::new(live), &options, &ReplayMemory::default()))
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_stream_that_panics_fails() {
         }
     }
 
-    let stream = RequestStream::new(Body::new(Panics), &BufferLimits::default(), &ReplayMemory::default());
+    let stream = RequestStream::new(Body::new(Panics), &ReplayOptions::new(), &ReplayMemory::default());
     let mut first = Reading::of(&stream, 1);
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| first.read()));
     assert!(read.is_err());

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
+use tonic_gax::ReplayOptions;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TableRequest, TablesClient, TablesSettings, tables_client,
 };
@@ -63,14 +64,15 @@ async fn a_call_is_sent_when_its_first_message_is_there() {
 /// The buffered messages of a stream are sent again, with the same headers.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_replayed_has_its_headers_in_every_attempt() {
+    let replay = ReplayOptions::new().replay_streams(true);
     for is_layered in [false, true] {
         for wait in [ms(0), ms(30)] {
             let server = VirtualServer::start(Script::always(Reply::unavailable()));
             let status = if is_layered {
-                let channel = layer(&GoogleHeaders::new()).replay_streams(true).layer(server.channel());
+                let channel = layer(&GoogleHeaders::new()).replay(replay).layer(server.channel());
                 tables_client::TablesClient::new(channel).collect(slow(wait)).await.unwrap_err()
             } else {
-                let settings = TablesSettings::default().with_replay_streams(true);
+                let settings = TablesSettings::default().with_replay(replay);
                 TablesClient::with_settings(server.channel(), settings).collect(slow(wait)).await.unwrap_err()
             };
             assert_eq!(status.code(), Code::Unavailable);

@@ -90,7 +90,12 @@ async fn each_attempt_is_sent_the_whole_stream_and_its_end() {
             for lines in [lines.clone(), vec![]] {
                 let server = RawServer::start([vec![ALL, U], vec![ALL, U], vec![ALL, GOOD]]);
                 let mut setup = setup().compatible(compatibility);
-                (setup.replay_streams, setup.max_replay_bytes) = (replay_streams, max_replay_bytes);
+                if let Some(replays) = replay_streams {
+                    setup = setup.replaying_streams(replays);
+                }
+                if let Some(bytes) = max_replay_bytes {
+                    setup = setup.replaying(bytes);
+                }
                 let mut client = stack.talk(server.channel(), &setup);
                 let result = client.tell(sent(tokio_stream::iter(lines.clone()))).await;
                 let name = format!("{stack:?} {compatibility:?} {replay_streams:?} {}", lines.len());

@@ -24,7 +24,7 @@ use tower_service::Service;
 /// stream, and by gRPC's there is no other attempt once a response has headers.)
 ///
 /// A call that takes a stream is one attempt, under the settings' total timeout, unless its requests are
-/// [replayed](tonic_gax::RetryLayer::replay_streams), as they are by gRPC's rules. Then another attempt may follow until the
+/// [replayed](tonic_gax::ReplayOptions::replay_streams), as they are by gRPC's rules. Then another attempt may follow until the
 /// response has headers, or more was sent than is buffered.
 ///
 /// # Cancel safety

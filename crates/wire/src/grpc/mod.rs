@@ -1,0 +1,7 @@
+//! What clients over gRPC read and say alike, whichever library is below them.
+
+pub mod end_text;
+mod retry_info;
+
+pub use end_text::time_is_up;
+pub use retry_info::{PUSHBACK, retry_info};
