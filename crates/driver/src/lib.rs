@@ -158,7 +158,7 @@ pub mod __private {
         Observers, Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, broken_off, earlier,
         inbound_deadline, is_nested_retry, time_left, time_of_day, until,
     };
-    pub use crate::options::PolicyEntries;
+    pub use crate::options::{PolicyEntries, unused_names};
     #[cfg(feature = "serde")]
     pub use crate::options::{read_override, write_override};
     pub use crate::panics::PanicGuard;

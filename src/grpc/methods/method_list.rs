@@ -154,6 +154,8 @@ impl Methods {
                 found.config = Arc::new(MethodConfig::clone(&found.config).with_latencies_of(&before.config));
             }
         }
+        #[cfg(feature = "tracing")]
+        (self.unnamed = UnnamedCalls::after(&before.unnamed));
         self.entries.join(&before.entries, |config, before| {
             if config.counts_latencies() {
                 *config = config.with_latencies_of(before);
@@ -179,13 +181,19 @@ impl Methods {
     #[cold]
     fn called(&self, path: &str) -> Option<MethodMatch> {
         #[cfg(feature = "tracing")]
-        if let Some((service, method)) = MethodPolicies::service_and_method(path).split_once('/')
-            && self.entries.policies().entry_of(path).is_none()
-            && let Some(problem) = self.unnamed.count(self.entries.policies(), service, method)
-        {
-            tracing::warn!("{problem}");
-        }
+        self.look_at_name(MethodPolicies::service_and_method(path));
         self.resolve(path)
+    }
+
+    /// Warns if a name in the policies is most likely meant to be that of this method. Names of described methods were looked at before.
+    #[cfg(feature = "tracing")]
+    fn look_at_name(&self, path: &str) {
+        let policies = self.entries.policies();
+        let is_called =
+            |name: &str| self.by_path.named(name).is_some_and(|found| found.config.example().is_some());
+        if self.by_path.named(path).is_none() && policies.facts_of(path).is_none() {
+            gax_driver::__private::unused_names::warn_of(|| self.unnamed.count(policies, path, is_called));
+        }
     }
 
     fn resolve(&self, path: &str) -> Option<MethodMatch> {

@@ -2,10 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use crate::observing::lines::Lines;
+use gax_driver::LivePolicies;
 use gax_driver::Retryer;
 use gax_driver::observe::TracingObserver;
-use gax_retry::{Code, RetrySettings, StartedAttempt};
-use gax_table::RetryTable;
+use gax_http::{HttpRetryLayer, IdempotencyTable};
+use gax_retry::{
+    Code, HttpPolicies, HttpSettings, MethodPolicies, MethodSettings, RetrySettings, StartedAttempt,
+};
 use std::sync::Arc;
 use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
@@ -268,27 +271,78 @@ async fn attempts_are_worked_on_within_their_spans() {
     assert_eq!(logged(&lines), ["INFO in nothing: message=works"]);
 }
 
+/// The names in a table, what the layer is told of methods, and what is said of twenty calls of `ListAssets`.
 #[tokio::test(start_paused = true)]
-async fn a_table_that_names_no_method_that_is_called_is_one_warning() {
+async fn a_name_that_matches_nothing_is_one_warning() {
+    const SERVICE: &str = "google.cloud.asset.v1.AssetService";
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
     let server = VirtualServer::start(Script::always(Reply::Serve));
-    for (service, expected) in [
-        (
-            "google.cloud.asset.v1.AssetServices",
-            Some(
-                "WARN in nothing: message=the retry table names none of the methods that are called, such as \
-                 google.cloud.asset.v1.AssetService/ListAssets: it names google.cloud.asset.v1.AssetServices, which is \
-                 most likely misspelt",
-            ),
-        ),
-        ("google.cloud.asset.v1.AssetService", None),
+    let list = format!("{SERVICE}/ListAssets");
+    let warning = "WARN in nothing: message=the retry settings name";
+    let not_called = |name: &str| format!("{warning} {name}, which is not called; did you mean {list}?");
+    let undescribed =
+        |name: &str| format!("{warning} {name}, which no described method has; did you mean {list}?");
+    let list_asset = format!("{SERVICE}/ListAsset");
+    for (names, is_described, expected) in [
+        (vec![format!("{SERVICE}s")], false, Some(not_called(&format!("{SERVICE}s")))),
+        (vec![SERVICE.to_owned()], false, None),
+        // The others have settings, and are called.
+        (vec![SERVICE.to_owned(), list_asset.clone()], false, Some(not_called(&list_asset))),
+        (vec![SERVICE.to_owned(), list_asset.clone()], true, Some(undescribed(&list_asset))),
+        (vec![list.clone(), list_asset.clone()], false, None),
     ] {
-        let table = RetryTable::builder().service(service, settings(), Code::Unavailable).build().unwrap();
-        let mut client = AssetServiceClient::new(RetryLayer::new(table).layer(server.channel()));
+        let settings = MethodSettings::new(settings(), Code::Unavailable);
+        let policies =
+            names.iter().fold(MethodPolicies::new(), |all, name| all.method(name, settings.clone()));
+        let layer = RetryLayer::new(policies);
+        let layer = if is_described { layer.facts(&tonic_gax_tests::generated::facts()) } else { layer };
+        let mut client = AssetServiceClient::new(layer.layer(server.channel()));
         for _ in 0..20 {
             client.list_assets(ListAssetsRequest::default()).await.unwrap();
         }
-        assert_eq!(lines.take(), Vec::from_iter(expected.map(str::to_owned)));
+        assert_eq!(lines.take(), Vec::from_iter(expected), "{names:?}");
+    }
+}
+
+/// What asks policies for a service that they don't have, or has settings for a rule that there isn't.
+#[test]
+fn a_service_or_a_rule_without_its_counterpart_is_one_warning() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let settings = || MethodSettings::new(settings(), Code::Unavailable);
+    let live = LivePolicies::new(MethodPolicies::new().service("redis", settings()));
+    let layer = |layer: HttpRetryLayer| drop(layer.layer(()));
+    let missing = "WARN in nothing: message=the retry settings have no entry for the service reddis, so nothing is retried; \
+                   did you mean redis?";
+    drop(Retryer::live(&live, "redis", [Code::Unavailable]));
+    layer(HttpRetryLayer::live(&live, "redis"));
+    assert_eq!(lines.take(), [""; 0]);
+    drop(Retryer::live(&live, "reddis", [Code::Unavailable]));
+    assert_eq!(lines.take(), [missing]);
+    layer(HttpRetryLayer::live(&live, "reddis"));
+    assert_eq!(lines.take(), [missing]);
+    // Those that replace them are looked at as well.
+    let retryer = Retryer::live(&live, "redis", [Code::Unavailable]);
+    live.replace(MethodPolicies::new().service("reddis", settings()));
+    assert_eq!(lines.take().len(), 1);
+    drop(retryer);
+    let table = IdempotencyTable::http_methods();
+    let rule = table.rules()[0].name().to_owned();
+    for (name, expected) in [
+        (rule.clone(), None),
+        (format!("{rule}s"), Some(format!("; did you mean {rule}?"))),
+        ("something else".to_owned(), Some(String::new())),
+    ] {
+        let http =
+            HttpPolicies::new().all(HttpSettings::new(settings())).rule(&name, HttpSettings::new(settings()));
+        layer(HttpRetryLayer::from_policies(MethodPolicies::new().http(http)));
+        let sentence = |advice| {
+            let name = &name;
+            format!(
+                "WARN in nothing: message=the retry settings name {name}, which is no rule of the idempotency table{advice}"
+            )
+        };
+        assert_eq!(lines.take(), Vec::from_iter(expected.map(sentence)), "{name}");
     }
 }

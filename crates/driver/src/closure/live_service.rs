@@ -2,6 +2,7 @@
 
 use crate::follower::CurrentPolicies;
 use crate::live_policies::LivePolicies;
+use crate::options::unused_names::{missing_service, warn_of};
 use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
 use std::fmt;
@@ -23,11 +24,14 @@ struct Entry {
 
 impl LiveService {
     pub(super) fn new(live: &LivePolicies, service: Box<str>) -> Self {
-        let make = move |current: &CurrentPolicies, _: Option<&Entry>| Entry {
-            settings: current.policies.find(&service).map(|settings| settings.retry_settings().clone()),
-            compatibility: current.policies.own_compatibility(),
-            version: current.version.unwrap_or_default(),
-            budget: current.budget.clone(),
+        let make = move |current: &CurrentPolicies, _: Option<&Entry>| {
+            warn_of(|| missing_service(&current.policies, &service));
+            Entry {
+                settings: current.policies.find(&service).map(|settings| settings.retry_settings().clone()),
+                compatibility: current.policies.own_compatibility(),
+                version: current.version.unwrap_or_default(),
+                budget: current.budget.clone(),
+            }
         };
         Self { entry: Replaceable::live(live.follow(make, None)) }
     }

@@ -564,6 +564,9 @@ impl InProgress {
             ledger.sort();
         }
         if let Some(stop) = stop {
+            if stop.reason() == StopReason::NoLimits {
+                ledger.note(Note::NO_LIMITS);
+            }
             if stop.may_be_repetition() {
                 ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
             }

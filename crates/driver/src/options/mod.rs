@@ -10,6 +10,7 @@ mod retry_budgets;
 mod stored_options;
 #[cfg(feature = "serde")]
 mod two_words;
+pub mod unused_names;
 
 pub use call_options::CallOptions;
 pub use method_configs::MethodConfigs;

@@ -1,6 +1,7 @@
 //! Configurations for the entries of policies, and which of them a method has.
 #![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
+use crate::options::unused_names::{unknown_names, warn_of};
 use gax_retry::{Hedging, MethodFacts, MethodPolicies, MethodSettings, Policy};
 use std::borrow::Borrow;
 
@@ -25,6 +26,7 @@ impl<C: Borrow<Policy>> PolicyEntries<C> {
         hedging: Option<Hedging>,
         make: impl Fn(&MethodSettings) -> C,
     ) -> Self {
+        warn_of(|| unknown_names(&policies));
         let entry = |settings: &MethodSettings| {
             let hedging = hedging.filter(|_| settings.own_hedging().is_none());
             let hedged = |hedging| make(&settings.clone().hedging(Some(hedging)));

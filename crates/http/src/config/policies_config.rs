@@ -2,9 +2,12 @@
 
 use crate::config::http_config::HttpConfig;
 use crate::config::layer_options::LayerOptions;
+use gax_driver::__private::unused_names::{missing_service, sentence, warn_of};
 use gax_driver::__private::{CurrentPolicies, Follower};
 use gax_driver::LivePolicies;
+use gax_retry::http::{IdempotencyRule, IdempotencyTable};
 use gax_retry::{HttpPolicies, HttpSettings};
+use gax_text::closest;
 use std::sync::Arc;
 
 impl LayerOptions {
@@ -40,14 +43,27 @@ impl LayerOptions {
             self.finished(config, budget.as_ref(), hedging)
         };
         let of_service = || {
+            warn_of(|| missing_service(policies, service));
             let settings = policies.find(service).cloned().unwrap_or_default();
             let config = HttpConfig::new(settings.retry_settings(), settings.codes(), compatibility);
             (config, settings.own_hedging())
         };
         let mut config = finished(http.and_then(HttpPolicies::of_all).map_or_else(of_service, of_http));
+        warn_of(|| unknown_rules(http, &config.table));
         let own = http.into_iter().flat_map(HttpPolicies::rules);
         let own = own.map(|(name, settings)| (name.into(), Arc::new(finished(of_http(settings)))));
         config.rules = Arc::new(own.collect());
         config
     }
+}
+
+/// The rules with settings of their own that the table doesn't have.
+fn unknown_rules(http: Option<&HttpPolicies>, table: &IdempotencyTable) -> Vec<String> {
+    let known: Vec<&str> = table.rules().iter().map(IdempotencyRule::name).collect();
+    let names = http.into_iter().flat_map(HttpPolicies::rules).map(|(name, _)| name);
+    let sentence = |name| {
+        let close = closest(name, known.iter().copied()).map(str::to_owned);
+        sentence(name, "which is no rule of the idempotency table", close)
+    };
+    names.filter(|name| !known.contains(name)).map(sentence).collect()
 }

@@ -43,6 +43,11 @@ impl Note {
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
     pub const ATTEMPTS_CAPPED: Self =
         Self::new(&("driver.attempts_capped", "at most five attempts are made by gRPC's rules"));
+    /// The code is retryable, and the settings have neither a total timeout nor a number of attempts.
+    pub const NO_LIMITS: Self = Self::new(&(
+        "driver.no_limits",
+        "nothing is retried without a limit: set total_timeout or max_attempts",
+    ));
     /// The retry budget was used up when a hedge was due, so that it was not sent then (gRFC A6).
     pub const HEDGE_WITHHELD: Self =
         Self::new(&("driver.hedge_withheld", "a hedge was withheld: the retry budget was used up"));
