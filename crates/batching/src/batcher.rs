@@ -161,7 +161,7 @@ impl<T, R, E> Batcher<T, R, E> {
     /// Open batches are sent when this is first polled.
     pub async fn flush(&self) {
         // An error means that there is nothing to wait for.
-        let _ended = self.shared().flush().await;
+        let _ended = self.shared().change(State::flush).await;
     }
 
     /// Takes no more elements, sends what is open, and waits until every batch has ended.
@@ -171,7 +171,7 @@ impl<T, R, E> Batcher<T, R, E> {
     /// The batcher is closed when this is first polled. To wait again, call it again.
     pub async fn close(&self) -> BatcherTotals {
         // An error means that there is nothing to wait for.
-        let _ended = self.shared().close().await;
+        let _ended = self.shared().change(State::close).await;
         self.totals()
     }
 
@@ -179,25 +179,25 @@ impl<T, R, E> Batcher<T, R, E> {
     /// [`GivenBack`](super::ElementFailure::GivenBack). Batches in flight continue; [`close`](Self::close) waits for them.
     #[must_use = "these elements are not sent"]
     pub fn give_back(&self) -> Vec<T> {
-        self.shared().give_back()
+        self.shared().change(State::give_back)
     }
 
     /// Takes no more elements, and ends all that have no reply with [`Aborted`](super::ElementFailure::Aborted). The calls of
     /// batches in flight are dropped; servers may have carried them out.
     pub fn abort(&self) {
-        self.shared().abort();
+        self.shared().change(State::abort);
     }
 
     /// The entries and bytes of the elements that were taken and have no reply yet, such as after a [`close`](Self::close) that
     /// its caller did not wait for to the end. Elements that wait for room are not among them.
     pub fn outstanding(&self) -> ElementSize {
-        self.shared().outstanding()
+        self.shared().change(|state, _, _| state.outstanding())
     }
 
     /// Counts of batches and elements that have ended.
     #[must_use]
     pub fn totals(&self) -> BatcherTotals {
-        self.shared().totals()
+        self.shared().change(|state, _, _| state.totals())
     }
 }
 

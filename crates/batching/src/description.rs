@@ -48,32 +48,24 @@ impl<T, R, E> Batching<T, R, E> {
         }
     }
 
-    /// When batches are sent, and how much may be outstanding. Limits below the thresholds are an error when the batcher is
-    /// made, unless they are ignored.
-    ///
-    /// Without limits, or if they are [ignored](gax_retry::LimitExceeded::Ignore), nothing bounds the elements that gather
-    /// while a server hangs.
-    pub fn settings(mut self, settings: BatchingSettings) -> Self {
-        self.settings = settings;
-        self
-    }
+    gax_text::setters! { self:
+        /// When batches are sent, and how much may be outstanding. Limits below the thresholds are an error when the batcher is
+        /// made, unless they are ignored.
+        ///
+        /// Without limits, or if they are [ignored](gax_retry::LimitExceeded::Ignore), nothing bounds the elements that gather
+        /// while a server hangs.
+        pub settings(settings: BatchingSettings) => self.settings = settings;
 
-    /// How thresholds and the delay are read.
-    pub fn rules(mut self, rules: BatchingRules) -> Self {
-        self.rules = rules;
-        self
-    }
+        /// How thresholds and the delay are read.
+        pub rules(rules: BatchingRules) => self.rules = rules;
 
-    /// Counts the entries of an element, where each is a request that may have several.
-    pub fn entries(mut self, count: impl Fn(&T) -> u64 + Send + Sync + 'static) -> Self {
-        self.reader.entries = Some(Box::new(count));
-        self
-    }
+        /// Counts the entries of an element, where each is a request that may have several.
+        pub entries(count: impl Fn(&T) -> u64 + Send + Sync + 'static) =>
+            self.reader.entries = Some(Box::new(count));
 
-    /// Counts the bytes of an element.
-    pub fn bytes(mut self, count: impl Fn(&T) -> u64 + Send + Sync + 'static) -> Self {
-        self.reader.bytes = Some(Box::new(count));
-        self
+        /// Counts the bytes of an element.
+        pub bytes(count: impl Fn(&T) -> u64 + Send + Sync + 'static) =>
+            self.reader.bytes = Some(Box::new(count));
     }
 
     /// Keeps elements apart: those whose discriminators differ never share a batch.

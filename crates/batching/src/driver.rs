@@ -2,7 +2,7 @@
 
 use crate::outcome::{BoxFuture, Ended, SendBatch};
 use crate::shared::Shared;
-use crate::state::{BegunBatch, Phase, Turn};
+use crate::state::{BegunBatch, Phase, State, Turn};
 use futures_util::stream::{FuturesUnordered, Stream};
 use gax_driver::__private::{PanicGuard, Timer};
 use gax_driver::observe::BatchInfo;
@@ -76,7 +76,8 @@ impl<T, R: 'static, E: 'static> Future for BatchDriver<T, R, E> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         loop {
-            let Turn { begun, wakes_at, phase } = this.shared.begin(cx.waker());
+            let Turn { begun, wakes_at, phase } =
+                this.shared.change(|state, now, after| state.begin(cx.waker(), now, after));
             if phase != Phase::Running {
                 this.guard.run(WHO, || this.calls.clear());
                 return Poll::Ready(());
@@ -85,7 +86,7 @@ impl<T, R: 'static, E: 'static> Future for BatchDriver<T, R, E> {
                 this.call(batch);
             }
             if let Poll::Ready(Some((batch, ended))) = Pin::new(&mut this.calls).poll_next(cx) {
-                this.shared.ended(batch, ended);
+                this.shared.change(|state, now, after| state.ended(batch, ended, now, after));
                 continue;
             }
             let wakes_at = wakes_at.and_then(|moment| this.shared.at(moment));
@@ -98,7 +99,7 @@ impl<T, R: 'static, E: 'static> Future for BatchDriver<T, R, E> {
 
 impl<T, R, E> Drop for BatchDriver<T, R, E> {
     fn drop(&mut self) {
-        self.shared.driver_gone();
+        self.shared.change(State::driver_gone);
     }
 }
 

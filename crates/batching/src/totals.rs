@@ -12,28 +12,18 @@ pub struct BatcherTotals {
 }
 
 impl BatcherTotals {
-    /// How many batches were sent and have ended.
-    #[must_use]
-    pub fn batches(&self) -> u64 {
-        self.batches
-    }
+    gax_text::getters! { self:
+        /// How many batches were sent and have ended.
+        pub batches: u64 = self.batches;
 
-    /// How many of them failed as a whole.
-    #[must_use]
-    pub fn failed_batches(&self) -> u64 {
-        self.failed_batches
-    }
+        /// How many of them failed as a whole.
+        pub failed_batches: u64 = self.failed_batches;
 
-    /// How many elements have ended, with a reply or an error. Those that were refused are not counted.
-    #[must_use]
-    pub fn elements(&self) -> u64 {
-        self.elements
-    }
+        /// How many elements have ended, with a reply or an error. Those that were refused are not counted.
+        pub elements: u64 = self.elements;
 
-    /// How many of them ended with an error, or were given back.
-    #[must_use]
-    pub fn failed_elements(&self) -> u64 {
-        self.failed_elements
+        /// How many of them ended with an error, or were given back.
+        pub failed_elements: u64 = self.failed_elements;
     }
 
     /// Counts elements that end without a reply.

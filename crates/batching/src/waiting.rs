@@ -34,7 +34,7 @@ impl<T, R, E> Future for Waiting<'_, T, R, E> {
 impl<T, R, E> Drop for Waiting<'_, T, R, E> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
-            self.shared.withdraw(ticket);
+            self.shared.change(|state, now, after| state.withdraw(ticket, now, after));
         }
     }
 }

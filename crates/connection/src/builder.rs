@@ -100,121 +100,85 @@ impl ConnectionBuilder {
         }
     }
 
-    /// The time limit for connecting, from TCP and TLS until the server's HTTP/2 SETTINGS have arrived. Resolving names is not
-    /// included. Of an endpoint's addresses, the next one is tried after 250 ms or as soon as one fails, up to three at a time; the
-    /// first whose SETTINGS arrive is used (RFC 8305). Default: 20 s.
-    pub fn connect_timeout(self, timeout: Duration) -> Self {
-        Self { connect_timeout: timeout, ..self }
-    }
+    gax_text::setters! { self:
+        /// The time limit for connecting, from TCP and TLS until the server's HTTP/2 SETTINGS have arrived. Resolving names is not
+        /// included. Of an endpoint's addresses, the next one is tried after 250 ms or as soon as one fails, up to three at a time; the
+        /// first whose SETTINGS arrive is used (RFC 8305). Default: 20 s.
+        pub connect_timeout(timeout: Duration) => self.connect_timeout = timeout;
 
-    /// The back-off between attempts to connect. Default: 50 ms, 100 ms, then gRPC's.
-    pub fn connect_backoff(self, backoff: ConnectBackoff) -> Self {
-        Self { backoff, ..self }
-    }
+        /// The back-off between attempts to connect. Default: 50 ms, 100 ms, then gRPC's.
+        pub connect_backoff(backoff: ConnectBackoff) => self.backoff = backoff;
 
-    /// Whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
-    /// `UNAVAILABLE` until one is made. Default: no. A table's `waitForReady` sets it for its methods.
-    ///
-    /// In any case calls wait while the first connection is being made. Attempts of a layer or generated client that retries `UNAVAILABLE`
-    /// wait for the endpoint's next attempt to connect, if it begins before the total timeout; their RPC timeouts start afterwards. By
-    /// gRPC's rules (`Compatibility::Grpc`), only retries wait, and only if it begins before their RPC timeout ends.
-    pub fn wait_for_ready(self, waits: bool) -> Self {
-        Self { wait_for_ready: waits, ..self }
-    }
+        /// Whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
+        /// `UNAVAILABLE` until one is made. Default: no. A table's `waitForReady` sets it for its methods.
+        ///
+        /// In any case calls wait while the first connection is being made. Attempts of a layer or generated client that retries `UNAVAILABLE`
+        /// wait for the endpoint's next attempt to connect, if it begins before the total timeout; their RPC timeouts start afterwards. By
+        /// gRPC's rules (`Compatibility::Grpc`), only retries wait, and only if it begins before their RPC timeout ends.
+        pub wait_for_ready(waits: bool) => self.wait_for_ready = waits;
 
-    /// Which endpoint a call uses. Default: the first that accepts a connection.
-    pub fn picker(self, picker: Picker) -> Self {
-        Self { picker, ..self }
-    }
+        /// Which endpoint a call uses. Default: the first that accepts a connection.
+        pub picker(picker: Picker) => self.picker = picker;
 
-    /// Has calls avoid endpoints that they fail at, for a while. Default: no.
-    pub fn eject(self, ejection: Ejection) -> Self {
-        Self { ejection: Some(ejection), ..self }
-    }
+        /// Has calls avoid endpoints that they fail at, for a while. Default: no.
+        pub eject(ejection: Ejection) => self.ejection = Some(ejection);
 
-    /// Sends calls only to endpoints whose server says that this service is up, by the method `Watch` of `grpc.health.v1.Health`;
-    /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. The check takes a stream of
-    /// the endpoint's first connection. If it ends after a response, it is repeated, and calls wait for that for a second at most. Not
-    /// asked, unless set.
-    pub fn health_check(self, service: impl Into<String>) -> Self {
-        Self { health: Some(service.into()), ..self }
-    }
+        /// Sends calls only to endpoints whose server says that this service is up, by the method `Watch` of `grpc.health.v1.Health`;
+        /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. The check takes a stream of
+        /// the endpoint's first connection. If it ends after a response, it is repeated, and calls wait for that for a second at most. Not
+        /// asked, unless set.
+        pub health_check(service: impl Into<String>) => self.health = Some(service.into());
 
-    /// Sends these credentials with the [health check](Self::health_check). A check that is refused is repeated after the
-    /// [back-off](Self::connect_backoff). Default: none.
-    pub fn health_credentials(self, credentials: Credentials) -> Self {
-        Self { health_credentials: Some(credentials), ..self }
-    }
+        /// Sends these credentials with the [health check](Self::health_check). A check that is refused is repeated after the
+        /// [back-off](Self::connect_backoff). Default: none.
+        pub health_credentials(credentials: Credentials) => self.health_credentials = Some(credentials);
 
-    /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
-    /// and a VPN's names. The target then gives the scheme and the `:authority` alone.
-    pub fn resolver(self, resolver: impl Resolver) -> Self {
-        Self { resolver: Some(Box::new(resolver)), ..self }
-    }
+        /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
+        /// and a VPN's names. The target then gives the scheme and the `:authority` alone.
+        pub resolver(resolver: impl Resolver) => self.resolver = Some(Box::new(resolver));
 
-    /// After how much time the resolver is asked again although no connection has failed; `None`: never. Default: 60 s.
-    pub fn resolve_every(self, interval: impl Into<Option<Duration>>) -> Self {
-        Self { resolve_every: interval.into(), ..self }
-    }
+        /// After how much time the resolver is asked again although no connection has failed; `None`: never. Default: 60 s.
+        pub resolve_every(interval: impl Into<Option<Duration>>) => self.resolve_every = interval.into();
 
-    /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
-    /// not calls. Calls on the old one continue. Default: never.
-    pub fn max_age(self, age: impl Into<Option<Duration>>) -> Self {
-        Self { max_age: age.into(), ..self }
-    }
+        /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
+        /// not calls. Calls on the old one continue. Default: never.
+        pub max_age(age: impl Into<Option<Duration>>) => self.max_age = age.into();
 
-    /// How many connections an endpoint may have at most. One more is made when calls wait because all streams of those that it has
-    /// are taken (the server's `MAX_CONCURRENT_STREAMS`; gRFC A105). Calls wait in order, for whichever stream is free first; those whose
-    /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 is treated as 1.
-    pub fn max_connections(self, connections: usize) -> Self {
-        Self { max_connections: connections.max(1), ..self }
-    }
+        /// How many connections an endpoint may have at most. One more is made when calls wait because all streams of those that it has
+        /// are taken (the server's `MAX_CONCURRENT_STREAMS`; gRFC A105). Calls wait in order, for whichever stream is free first; those whose
+        /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 is treated as 1.
+        pub max_connections(connections: usize) => self.max_connections = connections.max(1);
 
-    /// After how many attempts in a row that used up their RPC timeouts, without a byte from the server since before the first of
-    /// them, its next call has a new connection; `None`: never. Default: 2. A server that is only slow costs one more connection
-    /// by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
-    pub fn silent_attempts(self, attempts: impl Into<Option<u32>>) -> Self {
-        Self { silent_attempts: attempts.into().map(|attempts| attempts.max(1)), ..self }
-    }
+        /// After how many attempts in a row that used up their RPC timeouts, without a byte from the server since before the first of
+        /// them, its next call has a new connection; `None`: never. Default: 2. A server that is only slow costs one more connection
+        /// by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
+        pub silent_attempts(attempts: impl Into<Option<u32>>) =>
+            self.silent_attempts = attempts.into().map(|attempts| attempts.max(1));
 
-    /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
-    /// Linux and Android); `None`: the system's own time, of some 15 minutes. Default: 20 s.
-    ///
-    /// The system then also closes a connection to a server that is alive but reads nothing for that long while its buffers are full. Set
-    /// a longer time for a server that pauses longer than 20 s while you send to it (backpressure, a debugger, a suspended machine).
-    pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.sockets.user_timeout = timeout.into();
-        self
-    }
+        /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
+        /// Linux and Android); `None`: the system's own time, of some 15 minutes. Default: 20 s.
+        ///
+        /// The system then also closes a connection to a server that is alive but reads nothing for that long while its buffers are full. Set
+        /// a longer time for a server that pauses longer than 20 s while you send to it (backpressure, a debugger, a suspended machine).
+        pub tcp_user_timeout(timeout: impl Into<Option<Duration>>) =>
+            self.sockets.user_timeout = timeout.into();
 
-    /// The idle time after which the system probes the other end (TCP keep-alive); `None`: never. Default: 60 s.
-    pub fn tcp_keepalive(mut self, time: impl Into<Option<Duration>>) -> Self {
-        self.sockets.keepalive = time.into();
-        self
-    }
+        /// The idle time after which the system probes the other end (TCP keep-alive); `None`: never. Default: 60 s.
+        pub tcp_keepalive(time: impl Into<Option<Duration>>) => self.sockets.keepalive = time.into();
 
-    /// How long it waits until it asks again; `None`: the system's own time. Default: 10 s.
-    pub fn tcp_keepalive_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
-        self.sockets.keepalive_interval = interval.into();
-        self
-    }
+        /// How long it waits until it asks again; `None`: the system's own time. Default: 10 s.
+        pub tcp_keepalive_interval(interval: impl Into<Option<Duration>>) =>
+            self.sockets.keepalive_interval = interval.into();
 
-    /// How often it asks until it ends the connection; `None`: as often as the system does. Default: 3 times.
-    pub fn tcp_keepalive_retries(mut self, retries: impl Into<Option<u32>>) -> Self {
-        self.sockets.keepalive_retries = retries.into();
-        self
-    }
+        /// How often it asks until it ends the connection; `None`: as often as the system does. Default: 3 times.
+        pub tcp_keepalive_retries(retries: impl Into<Option<u32>>) =>
+            self.sockets.keepalive_retries = retries.into();
 
-    /// Whether small packets are sent immediately (`TCP_NODELAY`). Default: yes.
-    pub fn tcp_nodelay(mut self, is_on: bool) -> Self {
-        self.sockets.nodelay = is_on;
-        self
-    }
+        /// Whether small packets are sent immediately (`TCP_NODELAY`). Default: yes.
+        pub tcp_nodelay(is_on: bool) => self.sockets.nodelay = is_on;
 
-    /// The address that connections are made from. Default: the system's choice.
-    pub fn local_address(mut self, address: impl Into<Option<IpAddr>>) -> Self {
-        self.sockets.local_address = address.into();
-        self
+        /// The address that connections are made from. Default: the system's choice.
+        pub local_address(address: impl Into<Option<IpAddr>>) => self.sockets.local_address = address.into();
     }
 
     /// Makes connections through a proxy, by HTTP's method `CONNECT`: `http://host:port` or `http://user:password@host:port`; `None`:
@@ -243,25 +207,19 @@ impl ConnectionBuilder {
         Self { proxy, ..self }
     }
 
-    /// The settings of HTTP/2.
-    pub fn http2(self, http2: Http2) -> Self {
-        Self { http2, ..self }
-    }
+    gax_text::setters! { self:
+        /// The settings of HTTP/2.
+        pub http2(http2: Http2) => self.http2 = http2;
 
-    /// The settings of TLS. For `https` those of the features, unless set; for other targets none.
-    #[cfg(feature = "_tls")]
-    pub fn tls(self, tls: ClientTls) -> Self {
-        Self { tls: Some(tls), ..self }
-    }
+        /// The settings of TLS. For `https` those of the features, unless set; for other targets none.
+        #[cfg(feature = "_tls")]
+        pub tls(tls: ClientTls) => self.tls = Some(tls);
 
-    /// The `:authority` of requests. Default: the target's host and port.
-    pub fn authority(self, authority: impl Into<String>) -> Self {
-        Self { authority: Some(authority.into()), ..self }
-    }
+        /// The `:authority` of requests. Default: the target's host and port.
+        pub authority(authority: impl Into<String>) => self.authority = Some(authority.into());
 
-    /// The program, for the header `user-agent` of requests that have none: our own name follows it.
-    pub fn user_agent(self, program: impl Into<String>) -> Self {
-        Self { user_agent: Some(program.into()), ..self }
+        /// The program, for the header `user-agent` of requests that have none: our own name follows it.
+        pub user_agent(program: impl Into<String>) => self.user_agent = Some(program.into());
     }
 
     /// Makes connections by that function instead of sockets: over memory in tests, through a proxy of another kind. The options of

@@ -106,72 +106,55 @@ impl HttpRetryLayer {
         Self { options: LayerOptions::new(source), shared: OnceLock::new() }
     }
 
-    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
-    /// jitter and more. Any response that is no success has a report.
-    pub fn options(mut self, options: OperationOptions) -> Self {
-        self.options.operation.set(options);
-        self.changed()
-    }
+    gax_text::setters! { self.changed():
+        /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
+        /// jitter and more. Any response that is no success has a report.
+        pub options(options: OperationOptions) => self.options.operation.set(options);
 
-    /// Sets the table that decides which requests are safe to retry.
-    pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
-        self.options.table = Some(table);
-        self.changed()
-    }
+        /// Sets the table that decides which requests are safe to retry.
+        pub idempotency(table: IdempotencyTable) => self.options.table = Some(table);
 
-    /// Whether the idempotency table decides which requests are safe to retry; see [`IdempotencyStrategy`].
-    pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
-        self.options.strategy = Some(strategy);
-        self.changed()
-    }
+        /// Whether the idempotency table decides which requests are safe to retry; see [`IdempotencyStrategy`].
+        pub strategy(strategy: IdempotencyStrategy) => self.options.strategy = Some(strategy);
 
-    /// Retries responses by their status instead of their code.
-    pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
-        self.options.statuses = Some(statuses.into());
-        self.changed()
-    }
+        /// Retries responses by their status instead of their code.
+        pub retryable_statuses(statuses: impl Into<StatusSet>) =>
+            self.options.statuses = Some(statuses.into());
 
-    /// Gives every attempt that time, instead of the settings' RPC timeouts; still clamped to what is left of the
-    /// operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
-    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
-        self.options.attempt_timeout = Some(timeout);
-        self.changed()
-    }
+        /// Gives every attempt that time, instead of the settings' RPC timeouts; still clamped to what is left of the
+        /// operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
+        pub attempt_timeout(timeout: Duration) => self.options.attempt_timeout = Some(timeout);
 
-    /// Hedges `GET`, `HEAD` and `OPTIONS` that are safe to retry, by the [table](Self::idempotency) and the
-    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. A request that is safe to repeat after a failure isn't
-    /// necessarily safe to run twice at the same time: other requests are hedged only if their rule
-    /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging ([`Hedging::allow_non_idempotent`]) allows
-    /// it, and chunks of an upload's session never are. Hedged requests are not retried; others are retried as before. An attempt's
-    /// failure is treated as its code: a `503` is `UNAVAILABLE`. A percentile is that of the requests that match the same rule of the
-    /// table.
-    ///
-    /// If a hedge of a request that may change something gets 404, 409 or 412 while an earlier attempt is in flight, the earlier one may
-    /// have been carried out, so the operation waits for it: see [the
-    /// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/hedging.md#writes).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use gax_http::HttpRetryLayer;
-    /// use gax_http::{Code, Hedging};
-    /// use gax_http::presets;
-    ///
-    /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
-    /// let layer = HttpRetryLayer::preset(&presets::storage()).hedging(hedging);
-    /// # drop(layer);
-    /// ```
-    pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
-        self.options.hedging = hedging.into().map_or(Override::Disabled, Override::Set);
-        self.changed()
-    }
+        /// Hedges `GET`, `HEAD` and `OPTIONS` that are safe to retry, by the [table](Self::idempotency) and the
+        /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. A request that is safe to repeat after a failure isn't
+        /// necessarily safe to run twice at the same time: other requests are hedged only if their rule
+        /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging ([`Hedging::allow_non_idempotent`]) allows
+        /// it, and chunks of an upload's session never are. Hedged requests are not retried; others are retried as before. An attempt's
+        /// failure is treated as its code: a `503` is `UNAVAILABLE`. A percentile is that of the requests that match the same rule of the
+        /// table.
+        ///
+        /// If a hedge of a request that may change something gets 404, 409 or 412 while an earlier attempt is in flight, the earlier one may
+        /// have been carried out, so the operation waits for it: see [the
+        /// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/hedging.md#writes).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use gax_http::HttpRetryLayer;
+        /// use gax_http::{Code, Hedging};
+        /// use gax_http::presets;
+        ///
+        /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
+        /// let layer = HttpRetryLayer::preset(&presets::storage()).hedging(hedging);
+        /// # drop(layer);
+        /// ```
+        pub hedging(hedging: impl Into<Option<Hedging>>) =>
+            self.options.hedging = hedging.into().map_or(Override::Disabled, Override::Set);
 
-    /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once,
-    /// and the report has a note. With zero, no request with a body is retried.
-    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.options.limits.max_replay_bytes = bytes;
-        self.changed()
+        /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once,
+        /// and the report has a note. With zero, no request with a body is retried.
+        pub max_replay_bytes(bytes: usize) => self.options.limits.max_replay_bytes = bytes;
     }
 
     /// Buffers bodies of any length for replay, which is the default.
@@ -179,35 +162,31 @@ impl HttpRetryLayer {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can be retried.
-    /// A longer one is handed to the caller: the operation ends as a success, and the report has a note. The rest of
-    /// the body is not retried, and only the [idle timeout](Self::body_idle_timeout) limits it.
-    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
-        self.options.limits.max_response_buffer = bytes;
-        self.changed()
-    }
+    gax_text::setters! { self.changed():
+        /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can be retried.
+        /// A longer one is handed to the caller: the operation ends as a success, and the report has a note. The rest of
+        /// the body is not retried, and only the [idle timeout](Self::body_idle_timeout) limits it.
+        pub max_response_buffer(bytes: usize) => self.options.limits.max_response_buffer = bytes;
 
-    /// The longest pause in a response's body while a reader waits for its next bytes. If the body of a success is still
-    /// being buffered, the attempt is treated as timed out, and is retried. A body that was handed to the caller ends
-    /// with an error.
-    ///
-    /// Use it for large transfers, which may take any time while they make progress: a response that was handed to
-    /// the caller has no other time limit. Time in which the caller doesn't read doesn't count. Zero means no time at
-    /// all.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use gax_http::HttpRetryLayer;
-    /// use gax_http::presets;
-    ///
-    /// let layer = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(Duration::from_secs(30));
-    /// # drop(layer);
-    /// ```
-    pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.options.limits.body_idle_timeout = Some(timeout);
-        self.changed()
+        /// The longest pause in a response's body while a reader waits for its next bytes. If the body of a success is still
+        /// being buffered, the attempt is treated as timed out, and is retried. A body that was handed to the caller ends
+        /// with an error.
+        ///
+        /// Use it for large transfers, which may take any time while they make progress: a response that was handed to
+        /// the caller has no other time limit. Time in which the caller doesn't read doesn't count. Zero means no time at
+        /// all.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use gax_http::HttpRetryLayer;
+        /// use gax_http::presets;
+        ///
+        /// let layer = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(Duration::from_secs(30));
+        /// # drop(layer);
+        /// ```
+        pub body_idle_timeout(timeout: Duration) => self.options.limits.body_idle_timeout = Some(timeout);
     }
 
     /// The client with the layer around it. All clients that one layer makes share its state.

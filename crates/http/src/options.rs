@@ -60,19 +60,15 @@ impl HttpCallOptions {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// The most bytes of a success that are buffered until it has ended; see
-    /// [`HttpRetryLayer::max_response_buffer`](crate::HttpRetryLayer::max_response_buffer). Zero hands every body on
-    /// that is not empty.
-    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
-        self.max_response_buffer = Some(bytes);
-        self
-    }
+    gax_text::setters! { self:
+        /// The most bytes of a success that are buffered until it has ended; see
+        /// [`HttpRetryLayer::max_response_buffer`](crate::HttpRetryLayer::max_response_buffer). Zero hands every body on
+        /// that is not empty.
+        pub max_response_buffer(bytes: usize) => self.max_response_buffer = Some(bytes);
 
-    /// The longest pause in the response's body while a reader waits for its next bytes; see
-    /// [`HttpRetryLayer::body_idle_timeout`](crate::HttpRetryLayer::body_idle_timeout).
-    pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.body_idle_timeout = Override::Set(timeout);
-        self
+        /// The longest pause in the response's body while a reader waits for its next bytes; see
+        /// [`HttpRetryLayer::body_idle_timeout`](crate::HttpRetryLayer::body_idle_timeout).
+        pub body_idle_timeout(timeout: Duration) => self.body_idle_timeout = Override::Set(timeout);
     }
 
     /// No such bound, whatever the layer says.

@@ -30,16 +30,12 @@ impl HttpReport {
         Self { classification, strategy, failures: FirstAndLast::default() }
     }
 
-    /// How the idempotency table classifies the request, and by which rule.
-    #[must_use]
-    pub fn idempotency(&self) -> &Classification {
-        &self.classification
-    }
+    gax_text::getters! { self:
+        /// How the idempotency table classifies the request, and by which rule.
+        pub idempotency: &Classification = &self.classification;
 
-    /// How far that table counted.
-    #[must_use]
-    pub fn strategy(&self) -> IdempotencyStrategy {
-        self.strategy
+        /// How far that table counted.
+        pub strategy: IdempotencyStrategy = self.strategy;
     }
 
     /// Returns whether the request is safe to retry, by the table and the strategy.

@@ -64,17 +64,15 @@ impl HttpRule {
         Self::new("PATCH", template)
     }
 
-    /// The field of the request that is the body, or `*`: all fields that the path doesn't have. Default: there is no body, and
-    /// the fields that the path doesn't have are the query.
-    #[must_use]
-    pub fn body(self, field: impl Into<String>) -> Self {
-        Self { body: field.into(), ..self }
-    }
+    gax_text::setters! { self:
+        /// The field of the request that is the body, or `*`: all fields that the path doesn't have. Default: there is no body, and
+        /// the fields that the path doesn't have are the query.
+        #[must_use]
+        pub body(field: impl Into<String>) => self.body = field.into();
 
-    /// The field of the response that the body is. Default: the body is the whole response.
-    #[must_use]
-    pub fn response_body(self, field: impl Into<String>) -> Self {
-        Self { response_body: field.into(), ..self }
+        /// The field of the response that the body is. Default: the body is the whole response.
+        #[must_use]
+        pub response_body(field: impl Into<String>) => self.response_body = field.into();
     }
 
     /// Another rule, for requests that don't fit this one (`additional_bindings`). The first that fits is used. The other rules

@@ -68,41 +68,31 @@ impl RestOptions {
         Self::default()
     }
 
-    /// Where requests go: scheme, host and, if it has one, a path before that of the rules. An origin that the client
-    /// itself puts into requests (`with_origin`) takes precedence. Without a scheme or a host, creating the transport
-    /// fails.
-    pub fn origin(self, origin: Uri) -> Self {
-        Self { origin: Some(origin), ..self }
-    }
+    gax_text::setters! { self:
+        /// Where requests go: scheme, host and, if it has one, a path before that of the rules. An origin that the client
+        /// itself puts into requests (`with_origin`) takes precedence. Without a scheme or a host, creating the transport
+        /// fails.
+        pub origin(origin: Uri) => self.origin = Some(origin);
 
-    /// Whether `PATCH` is sent as `POST` with `X-HTTP-Method-Override: PATCH`, as Java's clients send it: there are proxies that
-    /// let no `PATCH` through.
-    pub fn patch_by_override(self, is_overridden: bool) -> Self {
-        Self { patch_by_override: is_overridden, ..self }
-    }
+        /// Whether `PATCH` is sent as `POST` with `X-HTTP-Method-Override: PATCH`, as Java's clients send it: there are proxies that
+        /// let no `PATCH` through.
+        pub patch_by_override(is_overridden: bool) => self.patch_by_override = is_overridden;
 
-    /// Whether the server is asked for enums as numbers (`$alt=json;enum-encoding=int`), so that one which this program doesn't
-    /// know is not lost. Google's servers know the parameter; others may refuse it.
-    pub fn numeric_enums(self, are_numeric: bool) -> Self {
-        Self { numeric_enums: Some(are_numeric), ..self }
-    }
+        /// Whether the server is asked for enums as numbers (`$alt=json;enum-encoding=int`), so that one which this program doesn't
+        /// know is not lost. Google's servers know the parameter; others may refuse it.
+        pub numeric_enums(are_numeric: bool) => self.numeric_enums = Some(are_numeric);
 
-    /// Whether the server may compress its responses (`Accept-Encoding: gzip`).
-    pub fn gzip(self, is_accepted: bool) -> Self {
-        Self { gzip: is_accepted, ..self }
-    }
+        /// Whether the server may compress its responses (`Accept-Encoding: gzip`).
+        pub gzip(is_accepted: bool) => self.gzip = is_accepted;
 
-    /// The longest JSON that is read, in bytes as they are after decompression: of a response or, if it is a stream, of each of
-    /// its messages. A longer one ends the call with `OUT_OF_RANGE`, and is not retried. The client's
-    /// `max_decoding_message_size` limits the resulting message.
-    pub fn max_response_bytes(self, bytes: usize) -> Self {
-        Self { max_response_bytes: bytes, ..self }
-    }
+        /// The longest JSON that is read, in bytes as they are after decompression: of a response or, if it is a stream, of each of
+        /// its messages. A longer one ends the call with `OUT_OF_RANGE`, and is not retried. The client's
+        /// `max_decoding_message_size` limits the resulting message.
+        pub max_response_bytes(bytes: usize) => self.max_response_bytes = bytes;
 
-    /// The rules for errors below HTTP: with [`Compatibility::GaxJava`], a broken connection is `UNKNOWN`, and not
-    /// retried, an undecodable response `CANCELLED`, and a request that fits no binding is sent by the first.
-    pub fn compatibility(self, compatibility: Compatibility) -> Self {
-        Self { compatibility: Some(compatibility), ..self }
+        /// The rules for errors below HTTP: with [`Compatibility::GaxJava`], a broken connection is `UNKNOWN`, and not
+        /// retried, an undecodable response `CANCELLED`, and a request that fits no binding is sent by the first.
+        pub compatibility(compatibility: Compatibility) => self.compatibility = Some(compatibility);
     }
 
     /// The rule of an RPC, such as `google.longrunning.Operations.GetOperation`, instead of its proto's.

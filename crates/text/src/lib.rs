@@ -31,16 +31,47 @@ macro_rules! error_text {
     };
 }
 
-/// Getters of fields that are copied, each of its field's name: in the form `field: Type;`. For the crates of this repository
-/// alone.
+/// Getters of fields. `field: Type;` copies the field of that name; behind `self:`, `pub name: Type = self.field;` copies any, and
+/// `pub name: &Type = &self.field;` borrows it. For the crates of this repository alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! getters {
+    ($self:ident: $($(#[$doc:meta])* $vis:vis $name:ident: $kind:ty = $field:expr;)+) => {
+        $($(#[$doc])*
+        #[must_use]
+        $vis fn $name(&$self) -> $kind {
+            $field
+        })+
+    };
     ($($(#[$doc:meta])* $field:ident: $kind:ty;)+) => {
         $($(#[$doc])*
         #[must_use]
         pub fn $field(&self) -> $kind {
             self.$field
+        })+
+    };
+}
+
+/// Setters of builders, in the form `pub name(value: Type) => self.field = value;` behind `self:`, or behind `self.changed():`, which
+/// is then called. For the crates of this repository alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! setters {
+    (
+        $self:ident.$changed:ident():
+        $($(#[$doc:meta])* $vis:vis $name:ident($($value:ident: $kind:ty),+) => $set:expr;)+
+    ) => {
+        $($(#[$doc])*
+        $vis fn $name(mut $self, $($value: $kind),+) -> Self {
+            $set;
+            $self.$changed()
+        })+
+    };
+    ($self:ident: $($(#[$doc:meta])* $vis:vis $name:ident($($value:ident: $kind:ty),+) => $set:expr;)+) => {
+        $($(#[$doc])*
+        $vis fn $name(mut $self, $($value: $kind),+) -> Self {
+            $set;
+            $self
         })+
     };
 }

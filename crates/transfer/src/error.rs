@@ -79,12 +79,10 @@ impl Failure {
         Self { kind, response: None, problem: problem.into(), source: None }
     }
 
-    pub(super) fn with_source(self, source: impl Into<BoxError>) -> Self {
-        Self { source: Some(source.into()), ..self }
-    }
+    gax_text::setters! { self:
+        pub(super) with_source(source: impl Into<BoxError>) => self.source = Some(source.into());
 
-    pub(super) fn with_response(self, response: http::Response<Bytes>) -> Self {
-        Self { response: Some(Box::new(response)), ..self }
+        pub(super) with_response(response: http::Response<Bytes>) => self.response = Some(Box::new(response));
     }
 
     /// That of a request without a response, or of one whose body ended early. The URI may be that of a session, and is left out.
@@ -178,17 +176,13 @@ impl TransferError {
         self.response().map(|response| response.status().as_u16())
     }
 
-    /// The bytes that have gone over: of an upload those that the server has, as far as it has said so; of a download those that
-    /// were written.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.0.transfer.bytes
-    }
+    gax_text::getters! { self:
+        /// The bytes that have gone over: of an upload those that the server has, as far as it has said so; of a download those that
+        /// were written.
+        pub bytes: u64 = self.0.transfer.bytes;
 
-    /// How often it continued after a failure.
-    #[must_use]
-    pub fn resumptions(&self) -> u32 {
-        self.0.transfer.resumptions
+        /// How often it continued after a failure.
+        pub resumptions: u32 = self.0.transfer.resumptions;
     }
 
     /// The session by which an upload can continue, if there still is one.

@@ -21,25 +21,18 @@ pub struct TransferProgress {
 }
 
 impl TransferProgress {
-    /// The bytes of the object that have gone over: of an upload those that its connection has taken, which may be more than the
-    /// server has, and in the end those that the server has, as far as it has said so; of a download those that were written. While
-    /// a transfer runs, the number goes back only as that of [`resumptions`](Self::resumptions) goes up, and never exceeds the
-    /// [`total`](Self::total).
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
+    gax_text::getters! { self:
+        /// The bytes of the object that have gone over: of an upload those that its connection has taken, which may be more than the
+        /// server has, and in the end those that the server has, as far as it has said so; of a download those that were written. While
+        /// a transfer runs, the number goes back only as that of [`resumptions`](Self::resumptions) goes up, and never exceeds the
+        /// [`total`](Self::total).
+        pub bytes: u64 = self.bytes;
 
-    /// The bytes of the whole, as far as they are known.
-    #[must_use]
-    pub fn total(&self) -> Option<u64> {
-        self.total
-    }
+        /// The bytes of the whole, as far as they are known.
+        pub total: Option<u64> = self.total;
 
-    /// How often it continued after a failure.
-    #[must_use]
-    pub fn resumptions(&self) -> u32 {
-        self.resumptions
+        /// How often it continued after a failure.
+        pub resumptions: u32 = self.resumptions;
     }
 }
 

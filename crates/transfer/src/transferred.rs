@@ -35,55 +35,33 @@ impl Transferred {
         self.response
     }
 
-    /// The bytes of the object that were sent or written, by this process or one before.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.transfer.bytes
-    }
+    gax_text::getters! { self:
+        /// The bytes of the object that were sent or written, by this process or one before.
+        pub bytes: u64 = self.transfer.bytes;
 
-    /// How often the transfer continued after a failure.
-    #[must_use]
-    pub fn resumptions(&self) -> u32 {
-        self.transfer.resumptions
-    }
+        /// How often the transfer continued after a failure.
+        pub resumptions: u32 = self.transfer.resumptions;
 
-    /// The generation of the object, if the server names it in the header `x-goog-generation`.
-    #[must_use]
-    pub fn generation(&self) -> Option<i64> {
-        self.generation
-    }
+        /// The generation of the object, if the server names it in the header `x-goog-generation`.
+        pub generation: Option<i64> = self.generation;
 
-    /// The CRC32C of what was sent or written, if it was computed.
-    #[must_use]
-    pub fn crc32c(&self) -> Option<u32> {
-        self.sums.crc32c
-    }
+        /// The CRC32C of what was sent or written, if it was computed.
+        pub crc32c: Option<u32> = self.sums.crc32c;
 
-    /// The MD5 of what was sent or written, if it was computed.
-    #[must_use]
-    pub fn md5(&self) -> Option<[u8; 16]> {
-        self.sums.md5
-    }
+        /// The MD5 of what was sent or written, if it was computed.
+        pub md5: Option<[u8; 16]> = self.sums.md5;
 
-    /// Returns whether a checksum that the server named for the object was compared. It isn't if the server names none, if the transfer has
-    /// [no checksums](crate::Checksums::NONE), if the source of an upload is a reader whose last bytes another process sent, or if
-    /// the server decompresses a download: its checksums are those of the bytes as stored.
-    #[must_use]
-    pub fn is_verified(&self) -> bool {
-        self.is_verified
-    }
+        /// Returns whether a checksum that the server named for the object was compared. It isn't if the server names none, if the transfer has
+        /// [no checksums](crate::Checksums::NONE), if the source of an upload is a reader whose last bytes another process sent, or if
+        /// the server decompresses a download: its checksums are those of the bytes as stored.
+        pub is_verified: bool = self.is_verified;
 
-    /// The requests that it took, as attempts of one operation; of several [ranges at once](crate::Download::parallel)
-    /// those of the first.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.report
-    }
+        /// The requests that it took, as attempts of one operation; of several [ranges at once](crate::Download::parallel)
+        /// those of the first.
+        pub report: &OperationReport = &self.report;
 
-    /// The reports of a download's other ranges, each of which is an operation.
-    #[must_use]
-    pub fn range_reports(&self) -> &[OperationReport] {
-        &self.ranges
+        /// The reports of a download's other ranges, each of which is an operation.
+        pub range_reports: &[OperationReport] = &self.ranges;
     }
 
     /// Another range of it was received.

@@ -106,12 +106,10 @@ impl<T, R, E> State<T, R, E> {
         }
     }
 
-    pub(crate) fn phase(&self) -> Phase {
-        self.phase
-    }
+    gax_text::getters! { self:
+        pub(crate) phase: Phase = self.phase;
 
-    pub(crate) fn totals(&self) -> BatcherTotals {
-        self.totals
+        pub(crate) totals: BatcherTotals = self.totals;
     }
 
     pub(crate) fn outstanding(&self) -> ElementSize {
@@ -200,14 +198,10 @@ impl<T, R, E> State<T, R, E> {
         receiver
     }
 
-    /// Sends what is open, and takes no more.
-    pub(crate) fn close(&mut self, now: Duration, after: &mut Deferred<T, R, E>) {
+    /// Sends what is open, and takes no more. Hears when every batch has ended.
+    pub(crate) fn close(&mut self, now: Duration, after: &mut Deferred<T, R, E>) -> oneshot::Receiver<()> {
         self.decisions.close(now);
         self.step(now, after);
-    }
-
-    /// Hears when every batch has ended, and there are no more.
-    pub(crate) fn closed(&mut self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         if self.phase == Phase::Running {
             self.flushes.push((None, sender));
@@ -227,12 +221,7 @@ impl<T, R, E> State<T, R, E> {
         if self.phase != Phase::Running {
             return;
         }
-        let unsent = self.end_unsent(ElementFailure::Aborted, now, after);
-        after.dropped.extend(unsent);
-        for (batch, replies) in std::mem::take(&mut self.in_flight) {
-            self.decisions.ended(batch, now);
-            self.end_all(replies, ElementFailure::Aborted, after);
-        }
+        self.end_everything(ElementFailure::Aborted, now, after);
         self.step(now, after);
         self.phase = Phase::Aborted;
         self.wake_driver(after);
@@ -249,12 +238,7 @@ impl<T, R, E> State<T, R, E> {
             let error = AddError::new(held.element, AddRefusal::TaskGone);
             after.results.push((held.result, Err(error)));
         }
-        let unsent = self.end_unsent(ElementFailure::TaskGone, now, after);
-        after.dropped.extend(unsent);
-        for (batch, replies) in std::mem::take(&mut self.in_flight) {
-            self.decisions.ended(batch, now);
-            self.end_all(replies, ElementFailure::TaskGone, after);
-        }
+        self.end_everything(ElementFailure::TaskGone, now, after);
         after.flushed.extend(self.flushes.drain(..).map(|(_, sender)| sender));
     }
 
@@ -376,6 +360,16 @@ impl<T, R, E> State<T, R, E> {
         };
         let done = self.flushes.extract_if(.., |(upto, _)| is_done(upto));
         after.flushed.extend(done.map(|(_, sender)| sender));
+    }
+
+    /// Ends all elements with that failure, whether they were sent or not.
+    fn end_everything(&mut self, failure: ElementFailure, now: Duration, after: &mut Deferred<T, R, E>) {
+        let unsent = self.end_unsent(failure, now, after);
+        after.dropped.extend(unsent);
+        for (batch, replies) in std::mem::take(&mut self.in_flight) {
+            self.decisions.ended(batch, now);
+            self.end_all(replies, failure, after);
+        }
     }
 
     /// Ends the elements that were not sent, in the order in which they were taken within a batch.

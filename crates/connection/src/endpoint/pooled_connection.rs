@@ -65,28 +65,18 @@ impl PooledConnection {
         self.sender.clone()
     }
 
-    pub(crate) fn peer(&self) -> &Peer {
-        &self.peer
-    }
+    gax_text::getters! { self:
+        pub(crate) peer: &Peer = &self.peer;
 
-    pub(crate) fn address(&self) -> &Address {
-        &self.address
-    }
+        pub(crate) address: &Address = &self.address;
 
-    pub(crate) fn subchannel(&self) -> &Arc<Subchannel> {
-        &self.subchannel
-    }
+        pub(crate) subchannel: &Arc<Subchannel> = &self.subchannel;
 
-    pub(crate) fn end(&self) -> &Arc<EndSignal> {
-        &self.end
-    }
+        pub(crate) end: &Arc<EndSignal> = &self.end;
 
-    pub(crate) fn counts(&self) -> &Counts {
-        &self.subchannel.counts
-    }
+        pub(crate) counts: &Counts = &self.subchannel.counts;
 
-    pub(crate) fn traffic(&self) -> &Arc<Traffic> {
-        &self.traffic
+        pub(crate) traffic: &Arc<Traffic> = &self.traffic;
     }
 
     /// The time since it was made.
@@ -206,13 +196,11 @@ impl InFlight {
         Self { connection, is_alone }
     }
 
-    pub(crate) fn connection(&self) -> &Arc<PooledConnection> {
-        &self.connection
-    }
+    gax_text::getters! { self:
+        pub(crate) connection: &Arc<PooledConnection> = &self.connection;
 
-    /// Returns whether no other call shares the connection.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.is_alone
+        /// Returns whether no other call shares the connection.
+        pub(crate) is_alone: bool = self.is_alone;
     }
 }
 

@@ -91,12 +91,10 @@ impl Subchannel {
         self.book().give_up(address, until);
     }
 
-    pub(crate) fn counts(&self) -> &Counts {
-        &self.counts
-    }
+    gax_text::getters! { self:
+        pub(crate) counts: &Counts = &self.counts;
 
-    pub(crate) fn health(&self) -> &Health {
-        &self.health
+        pub(crate) health: &Health = &self.health;
     }
 
     /// The endpoint as events name it.

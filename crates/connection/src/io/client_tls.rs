@@ -61,19 +61,16 @@ impl ClientTls {
         Self { wants_enabled_roots: true, ..self }
     }
 
-    /// The client's own certificate with its chain, and its key, both as PEM: for servers that ask for them.
-    pub fn identity(self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
-        Self { identity: Some((certificates.into(), key.into())), ..self }
-    }
+    gax_text::setters! { self:
+        /// The client's own certificate with its chain, and its key, both as PEM: for servers that ask for them.
+        pub identity(certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) =>
+            self.identity = Some((certificates.into(), key.into()));
 
-    /// The name that the server's certificate has to have. Default: the target's host.
-    pub fn domain_name(self, name: impl Into<String>) -> Self {
-        Self { server_name: Some(name.into()), ..self }
-    }
+        /// The name that the server's certificate has to have. Default: the target's host.
+        pub domain_name(name: impl Into<String>) => self.server_name = Some(name.into());
 
-    /// Takes a server that negotiates no protocol for one of HTTP/2. Otherwise it has to negotiate it.
-    pub fn assume_http2(self, assumes: bool) -> Self {
-        Self { assumes_http2: assumes, ..self }
+        /// Takes a server that negotiates no protocol for one of HTTP/2. Otherwise it has to negotiate it.
+        pub assume_http2(assumes: bool) => self.assumes_http2 = assumes;
     }
 
     /// The maker of TLS connections to a host, unless another name is set.

@@ -46,16 +46,14 @@ impl Default for ConnectBackoff {
 }
 
 impl ConnectBackoff {
-    /// The wait after the third failure in a row; less than 100 ms is treated as 100 ms.
-    #[must_use]
-    pub fn initial(self, initial: Duration) -> Self {
-        Self { initial: initial.max(MIN_WAIT), ..self }
-    }
+    gax_text::setters! { self:
+        /// The wait after the third failure in a row; less than 100 ms is treated as 100 ms.
+        #[must_use]
+        pub initial(initial: Duration) => self.initial = initial.max(MIN_WAIT);
 
-    /// The longest wait; less than 100 ms is treated as 100 ms.
-    #[must_use]
-    pub fn max(self, max: Duration) -> Self {
-        Self { max: max.max(MIN_WAIT), ..self }
+        /// The longest wait; less than 100 ms is treated as 100 ms.
+        #[must_use]
+        pub max(max: Duration) => self.max = max.max(MIN_WAIT);
     }
 
     pub(crate) fn longest(self) -> Duration {

@@ -41,72 +41,51 @@ pub struct Http2 {
 }
 
 impl Http2 {
-    /// How many bytes a server may send in a stream before we have read them.
-    pub fn initial_stream_window_size(self, bytes: u32) -> Self {
-        Self { stream_window: Some(bytes), ..self }
-    }
+    gax_text::setters! { self:
+        /// How many bytes a server may send in a stream before we have read them.
+        pub initial_stream_window_size(bytes: u32) => self.stream_window = Some(bytes);
 
-    /// How many bytes a server may send in all streams together before we have read them.
-    pub fn initial_connection_window_size(self, bytes: u32) -> Self {
-        Self { connection_window: Some(bytes), ..self }
-    }
+        /// How many bytes a server may send in all streams together before we have read them.
+        pub initial_connection_window_size(bytes: u32) => self.connection_window = Some(bytes);
 
-    /// Lets hyper choose the window sizes by measurement. It sends pings for that while data is arriving, which servers
-    /// allow.
-    pub fn adaptive_window(self, is_adaptive: bool) -> Self {
-        Self { adaptive_window: Some(is_adaptive), ..self }
-    }
+        /// Lets hyper choose the window sizes by measurement. It sends pings for that while data is arriving, which servers
+        /// allow.
+        pub adaptive_window(is_adaptive: bool) => self.adaptive_window = Some(is_adaptive);
 
-    /// The largest frame that a server may send, in bytes.
-    pub fn max_frame_size(self, bytes: u32) -> Self {
-        Self { max_frame_size: Some(bytes), ..self }
-    }
+        /// The largest frame that a server may send, in bytes.
+        pub max_frame_size(bytes: u32) => self.max_frame_size = Some(bytes);
 
-    /// The size of the table that headers are compressed with, in bytes.
-    pub fn header_table_size(self, bytes: u32) -> Self {
-        Self { header_table_size: Some(bytes), ..self }
-    }
+        /// The size of the table that headers are compressed with, in bytes.
+        pub header_table_size(bytes: u32) => self.header_table_size = Some(bytes);
 
-    /// The most bytes of headers that are accepted of a response.
-    pub fn max_header_list_size(self, bytes: u32) -> Self {
-        Self { max_header_list_size: Some(bytes), ..self }
-    }
+        /// The most bytes of headers that are accepted of a response.
+        pub max_header_list_size(bytes: u32) => self.max_header_list_size = Some(bytes);
 
-    /// How many streams that we have reset are remembered.
-    pub fn max_concurrent_reset_streams(self, streams: usize) -> Self {
-        Self { max_concurrent_reset_streams: Some(streams), ..self }
-    }
+        /// How many streams that we have reset are remembered.
+        pub max_concurrent_reset_streams(streams: usize) => self.max_concurrent_reset_streams = Some(streams);
 
-    /// For how long they are.
-    pub fn reset_stream_duration(self, duration: Duration) -> Self {
-        Self { reset_stream_duration: Some(duration), ..self }
-    }
+        /// For how long they are.
+        pub reset_stream_duration(duration: Duration) => self.reset_stream_duration = Some(duration);
 
-    /// How many streams may be reset for errors that a server makes before the connection is closed.
-    pub fn max_local_error_reset_streams(self, streams: usize) -> Self {
-        Self { max_local_error_reset_streams: Some(streams), ..self }
-    }
+        /// How many streams may be reset for errors that a server makes before the connection is closed.
+        pub max_local_error_reset_streams(streams: usize) =>
+            self.max_local_error_reset_streams = Some(streams);
 
-    /// Sends a ping after this time without a byte from the server while calls are in flight. Default: none.
-    ///
-    /// Servers count pings. By default those in Go, Java and C++ allow one in five minutes while they send nothing, so 330
-    /// s is safe everywhere, and 10 s only if you configure the server to allow it. If a server still ends a connection
-    /// with `too_many_pings`, the interval of the endpoint's next connection is doubled (gRFC A8).
-    ///
-    /// Dead connections are detected without pings: see [`Connection`](crate::Connection).
-    pub fn keep_alive_interval(self, interval: Duration) -> Self {
-        Self { keep_alive_interval: Some(interval), ..self }
-    }
+        /// Sends a ping after this time without a byte from the server while calls are in flight. Default: none.
+        ///
+        /// Servers count pings. By default those in Go, Java and C++ allow one in five minutes while they send nothing, so 330
+        /// s is safe everywhere, and 10 s only if you configure the server to allow it. If a server still ends a connection
+        /// with `too_many_pings`, the interval of the endpoint's next connection is doubled (gRFC A8).
+        ///
+        /// Dead connections are detected without pings: see [`Connection`](crate::Connection).
+        pub keep_alive_interval(interval: Duration) => self.keep_alive_interval = Some(interval);
 
-    /// How long a ping's reply may take before the connection is closed. Default: 20 s.
-    pub fn keep_alive_timeout(self, timeout: Duration) -> Self {
-        Self { keep_alive_timeout: Some(timeout), ..self }
-    }
+        /// How long a ping's reply may take before the connection is closed. Default: 20 s.
+        pub keep_alive_timeout(timeout: Duration) => self.keep_alive_timeout = Some(timeout);
 
-    /// Pings connections without a call in flight too. By default, servers in Go, Java and C++ allow none: set it only if
-    /// you configure the server to allow them.
-    pub fn keep_alive_while_idle(self, is_on: bool) -> Self {
-        Self { keep_alive_while_idle: is_on, ..self }
+        /// Pings connections without a call in flight too. By default, servers in Go, Java and C++ allow none: set it only if
+        /// you configure the server to allow them.
+        pub keep_alive_while_idle(is_on: bool) => self.keep_alive_while_idle = is_on;
     }
 
     /// Looks for values that HTTP/2 doesn't have.

@@ -55,18 +55,14 @@ impl Default for Ejection {
 }
 
 impl Ejection {
-    /// After how many failures in a row; 0 is treated as 1.
-    pub fn after(self, failures: u32) -> Self {
-        Self { after: failures.max(1), ..self }
-    }
+    gax_text::setters! { self:
+        /// After how many failures in a row; 0 is treated as 1.
+        pub after(failures: u32) => self.after = failures.max(1);
 
-    /// For how long at first.
-    pub fn time(self, time: std::time::Duration) -> Self {
-        Self { time, ..self }
-    }
+        /// For how long at first.
+        pub time(time: std::time::Duration) => self.time = time;
 
-    /// How many of the endpoints may be ejected at a time, in percent.
-    pub fn max_percent(self, percent: u32) -> Self {
-        Self { max_percent: percent.min(100), ..self }
+        /// How many of the endpoints may be ejected at a time, in percent.
+        pub max_percent(percent: u32) => self.max_percent = percent.min(100);
     }
 }

@@ -129,20 +129,16 @@ impl ReqwestRequestBuilder {
         Self { body: None, ..self }.configure(|request| request.multipart(form))
     }
 
-    /// The options of this call; those set before are replaced.
-    pub fn call_options(self, options: CallOptions) -> Self {
-        Self { options, ..self }
-    }
+    gax_text::setters! { self:
+        /// The options of this call; those set before are replaced.
+        pub call_options(options: CallOptions) => self.options = options;
 
-    /// Bounds the whole operation, attempts and waits: [`CallOptions::timeout`]. (reqwest's own timeout of a request
-    /// would bound each attempt.)
-    pub fn timeout(self, timeout: Duration) -> Self {
-        Self { options: self.options.timeout(timeout), ..self }
-    }
+        /// Bounds the whole operation, attempts and waits: [`CallOptions::timeout`]. (reqwest's own timeout of a request
+        /// would bound each attempt.)
+        pub timeout(timeout: Duration) => self.options = self.options.timeout(timeout);
 
-    /// Bounds each attempt: [`CallOptions::attempt_timeout`].
-    pub fn attempt_timeout(self, timeout: Duration) -> Self {
-        Self { options: self.options.attempt_timeout(timeout), ..self }
+        /// Bounds each attempt: [`CallOptions::attempt_timeout`].
+        pub attempt_timeout(timeout: Duration) => self.options = self.options.attempt_timeout(timeout);
     }
 
     /// Puts something into the request's extensions: [`HttpCallOptions`](crate::HttpCallOptions), an

@@ -42,13 +42,11 @@ impl FieldPath {
         Err("its path has a variable without a name".to_owned())
     }
 
-    /// The name as the template has it.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
+    gax_text::getters! { self:
+        /// The name as the template has it.
+        pub(super) name: &str = &self.name;
 
-    pub(super) fn leaf(&self) -> &FieldDescriptor {
-        &self.leaf
+        pub(super) leaf: &FieldDescriptor = &self.leaf;
     }
 
     /// The field's value; `None`: it is not there.

@@ -2,11 +2,12 @@
 
 use crate::problem::{too_long, unreadable};
 use crate::response::array::{ArrayReader, NextPart, NoArray, Outside};
+use crate::response::body::success;
 use crate::response::failure::Failed;
 use crate::response::http_body::HttpBytes;
 use crate::response::json::Reading;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 use http_body::Frame;
 use prost_reflect::DescriptorPool;
 use serde_json::Value;
@@ -129,9 +130,7 @@ impl StreamBody {
     fn end(&mut self) -> Item {
         // A stream without messages has no body.
         if self.array.is_over() || self.array.is_blank() {
-            let mut trailers = HeaderMap::with_capacity(1);
-            trailers.insert(Status::GRPC_STATUS, HeaderValue::from_static("0"));
-            return self.over(Some(Ok(Frame::trailers(trailers))));
+            return self.over(Some(Ok(Frame::trailers(success()))));
         }
         self.broken("it ends too early", true)
     }

@@ -159,14 +159,12 @@ impl<'a> Download<'a> {
         Self { is_stored: true, ..self }
     }
 
-    /// The checksums that are computed and compared.
-    pub fn checksums(self, checksums: Checksums) -> Self {
-        Self { checksums, ..self }
-    }
+    gax_text::setters! { self:
+        /// The checksums that are computed and compared.
+        pub checksums(checksums: Checksums) => self.checksums = checksums;
 
-    /// The longest that nothing may come while a request is in flight. It is treated as an attempt that timed out.
-    pub fn idle_timeout(self, timeout: Duration) -> Self {
-        Self { idle_timeout: Some(timeout), ..self }
+        /// The longest that nothing may come while a request is in flight. It is treated as an attempt that timed out.
+        pub idle_timeout(timeout: Duration) => self.idle_timeout = Some(timeout);
     }
 
     /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves the received bytes in `PATH.gax-part`
@@ -210,20 +208,17 @@ impl<'a> Download<'a> {
         Self { parallel: (ranges > 0).then_some((ranges, least.max(1))), ..self }
     }
 
-    /// The most bytes that are received [into memory](Self::to_bytes). A longer object is an error
-    /// ([`Sink`](TransferErrorKind::Sink)), as soon as its length is known or that many bytes have come.
-    pub fn max_bytes(self, bytes: u64) -> Self {
-        Self { max_bytes: bytes, ..self }
-    }
+    gax_text::setters! { self:
+        /// The most bytes that are received [into memory](Self::to_bytes). A longer object is an error
+        /// ([`Sink`](TransferErrorKind::Sink)), as soon as its length is known or that many bytes have come.
+        pub max_bytes(bytes: u64) => self.max_bytes = bytes;
 
-    /// Calls this as bytes arrive. A panic of it is the caller's.
-    pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
-        Self { on_progress: Some(Box::new(on_progress)), ..self }
-    }
+        /// Calls this as bytes arrive. A panic of it is the caller's.
+        pub on_progress(on_progress: impl FnMut(&TransferProgress) + Send + 'a) =>
+            self.on_progress = Some(Box::new(on_progress));
 
-    /// Settings of this download alone.
-    pub fn options(self, options: CallOptions) -> Self {
-        Self { request: self.request.extension(options), ..self }
+        /// Settings of this download alone.
+        pub options(options: CallOptions) => self.request = self.request.extension(options);
     }
 
     /// Receives it into a file. It is written to that path with `.gax-part` at its end, and gets its name once it is whole and

@@ -84,12 +84,10 @@ impl<'a> Sink<'a> {
         Self { target, offset: begin + hasher.bytes(), hasher, checksums }
     }
 
-    pub(super) fn offset(&self) -> u64 {
-        self.offset
-    }
+    gax_text::getters! { self:
+        pub(super) offset: u64 = self.offset;
 
-    pub(super) fn hasher(&self) -> &Hasher {
-        &self.hasher
+        pub(super) hasher: &Hasher = &self.hasher;
     }
 
     /// Returns whether the bytes so far can be thrown away.

@@ -167,14 +167,12 @@ impl<'a> Upload<'a> {
         Self { request: self.request.header(name, value), ..self }
     }
 
-    /// Adds a parameter to the query of the first request: `ifGenerationMatch`, say, which makes it safe to retry.
-    pub fn query(self, name: &str, value: &str) -> Self {
-        Self { request: self.request.query(name, value), ..self }
-    }
+    gax_text::setters! { self:
+        /// Adds a parameter to the query of the first request: `ifGenerationMatch`, say, which makes it safe to retry.
+        pub query(name: &str, value: &str) => self.request = self.request.query(name, value);
 
-    /// The metadata of the object, as JSON. Checksums join it if they are known before.
-    pub fn metadata(self, json: impl Into<Bytes>) -> Self {
-        Self { metadata: json.into(), ..self }
+        /// The metadata of the object, as JSON. Checksums join it if they are known before.
+        pub metadata(json: impl Into<Bytes>) => self.metadata = json.into();
     }
 
     /// The type of the content.
@@ -186,62 +184,48 @@ impl<'a> Upload<'a> {
         self
     }
 
-    /// Sends chunks of this size, each in a separate request, instead of one streamed request. It has to be a multiple of 256 KiB. A
-    /// chunk of a source that can't seek is held in memory until the server has it.
-    pub fn chunk_size(self, bytes: u64) -> Self {
-        Self { chunk_size: Some(bytes), ..self }
-    }
+    gax_text::setters! { self:
+        /// Sends chunks of this size, each in a separate request, instead of one streamed request. It has to be a multiple of 256 KiB. A
+        /// chunk of a source that can't seek is held in memory until the server has it.
+        pub chunk_size(bytes: u64) => self.chunk_size = Some(bytes);
 
-    /// Sends a source of at most that many bytes in one request without a session, from memory, if such a request is safe to retry
-    /// by the layer's idempotency table: for example with `ifGenerationMatch`. 0: there is always a session.
-    pub fn single_request_below(self, bytes: u64) -> Self {
-        Self { single_below: bytes, ..self }
-    }
+        /// Sends a source of at most that many bytes in one request without a session, from memory, if such a request is safe to retry
+        /// by the layer's idempotency table: for example with `ifGenerationMatch`. 0: there is always a session.
+        pub single_request_below(bytes: u64) => self.single_below = bytes;
 
-    /// The checksums that are computed, sent and compared.
-    pub fn checksums(self, checksums: Checksums) -> Self {
-        Self { checksums, ..self }
-    }
+        /// The checksums that are computed, sent and compared.
+        pub checksums(checksums: Checksums) => self.checksums = checksums;
 
-    /// The longest that nothing may be sent or received while a request is in flight. It is treated as an attempt that timed out.
-    pub fn idle_timeout(self, timeout: Duration) -> Self {
-        Self { idle_timeout: Some(timeout), ..self }
-    }
+        /// The longest that nothing may be sent or received while a request is in flight. It is treated as an attempt that timed out.
+        pub idle_timeout(timeout: Duration) => self.idle_timeout = Some(timeout);
 
-    /// Stores the session in that file, so that the same upload continues in another process. The file is removed at the end. The
-    /// session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile, or bytes
-    /// in memory have another checksum, the upload starts again. It also does so with another content type, other metadata or
-    /// conditions. For other sources, only the size is compared. A file that other users can write is ignored, with the note
-    /// [`STATE_FILE_IGNORED`](crate::STATE_FILE_IGNORED). It is written as `PATH.gax-new` first.
-    ///
-    /// A file of another request, a file without an upload's state, and a file that can't be written are errors
-    /// ([`StateFile`](TransferErrorKind::StateFile)) before anything is sent. The file stays after a failure from which the upload
-    /// can continue later. Two uploads may use one file at the same time: each continues with the session that it has found or
-    /// started, and the server accepts each byte once. With the universal protocol, the upload that ends the session second is
-    /// rejected.
-    pub fn state_file(self, path: impl Into<PathBuf>) -> Self {
-        Self { state_file: Some(path.into()), ..self }
-    }
+        /// Stores the session in that file, so that the same upload continues in another process. The file is removed at the end. The
+        /// session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile, or bytes
+        /// in memory have another checksum, the upload starts again. It also does so with another content type, other metadata or
+        /// conditions. For other sources, only the size is compared. A file that other users can write is ignored, with the note
+        /// [`STATE_FILE_IGNORED`](crate::STATE_FILE_IGNORED). It is written as `PATH.gax-new` first.
+        ///
+        /// A file of another request, a file without an upload's state, and a file that can't be written are errors
+        /// ([`StateFile`](TransferErrorKind::StateFile)) before anything is sent. The file stays after a failure from which the upload
+        /// can continue later. Two uploads may use one file at the same time: each continues with the session that it has found or
+        /// started, and the server accepts each byte once. With the universal protocol, the upload that ends the session second is
+        /// rejected.
+        pub state_file(path: impl Into<PathBuf>) => self.state_file = Some(path.into());
 
-    /// The object's name in the [state file](Self::state_file), instead of the URI of the first request. Use it for URIs that are
-    /// signed, whose query is another one each time. Default: the URI.
-    pub fn state_name(self, name: impl Into<String>) -> Self {
-        Self { state_name: Some(name.into()), ..self }
-    }
+        /// The object's name in the [state file](Self::state_file), instead of the URI of the first request. Use it for URIs that are
+        /// signed, whose query is another one each time. Default: the URI.
+        pub state_name(name: impl Into<String>) => self.state_name = Some(name.into());
 
-    /// Calls this with each session that is started, so that the program can keep it.
-    pub fn on_session(self, on_session: impl FnMut(&UploadSession) + Send + 'a) -> Self {
-        Self { on_session: Some(Box::new(on_session)), ..self }
-    }
+        /// Calls this with each session that is started, so that the program can keep it.
+        pub on_session(on_session: impl FnMut(&UploadSession) + Send + 'a) =>
+            self.on_session = Some(Box::new(on_session));
 
-    /// Calls this while bytes are sent. A panic of the closure is passed to the caller.
-    pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
-        Self { on_progress: Some(Box::new(on_progress)), ..self }
-    }
+        /// Calls this while bytes are sent. A panic of the closure is passed to the caller.
+        pub on_progress(on_progress: impl FnMut(&TransferProgress) + Send + 'a) =>
+            self.on_progress = Some(Box::new(on_progress));
 
-    /// Sets options for this upload only.
-    pub fn options(self, options: CallOptions) -> Self {
-        Self { request: self.request.extension(options), ..self }
+        /// Sets options for this upload only.
+        pub options(options: CallOptions) => self.request = self.request.extension(options);
     }
 
     /// Sends the source.
