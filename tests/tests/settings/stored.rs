@@ -94,7 +94,7 @@ fn limits_of_an_http_request_that_have_no_meaning_are_refused_where_they_stand()
         (
             r#"{"body_idle_timeout":"3s","without_body_idle_timeout":true}"#,
             "body_idle_timeout and without_body_idle_timeout exclude each other; leave one out",
-            56,
+            61,
         ),
         (
             r#"{"max_replay_bytes":1,"without_replay_limit":true}"#,
