@@ -69,7 +69,7 @@ pub fn ratios(headings: [&str; 3], summaries: &[Summary], targets: Option<(&str,
     })
 }
 
-/// The same, with what is done in a second.
+/// Returns the same, with what is done in a second.
 #[must_use]
 pub fn rates(headings: [&str; 3], summaries: &[Summary], targets: Option<(&str, &str)>) -> String {
     summed(headings, summaries, targets, |summary| {

@@ -341,7 +341,7 @@ fn an_annotation_that_cannot_be_used_is_a_warning_with_its_place() {
     }
 }
 
-/// What the generator says of a proto's text.
+/// Returns what the generator says of a proto's text.
 fn odd(text: &str) -> Result<Vec<String>, String> {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static COUNT: AtomicUsize = AtomicUsize::new(0);

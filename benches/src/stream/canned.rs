@@ -64,7 +64,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Whether there is one more message. A request is read as the messages are asked for.
+    /// Returns whether there is one more message. A request is read as the messages are asked for.
     fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Status>> {
         let mut request = Pin::new(&mut self.request);
         match self.shape {

@@ -303,7 +303,7 @@ const QUIET: &str = r#"#[allow(clippy::all, rustdoc::all, non_snake_case, reason
 /// For tonic's own client.
 const OTHER_CLIENT: &str = r#"#[doc = " (This is tonic's own client: it makes each call once. A client of the same name next to this module retries.)"]"#;
 
-/// What a panic says.
+/// Returns what a panic says.
 fn message(panic: &dyn Any) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));

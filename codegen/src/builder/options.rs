@@ -164,9 +164,9 @@ impl Builder {
         self
     }
 
-    /// Whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has and the table
-    /// lacks, because it is probably misspelt. Every other such name is a warning, since published tables name methods that are in no
-    /// proto. Default: all of them are warnings.
+    /// Sets whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has
+    /// and the table lacks, because it is probably misspelt. Every other such name is a warning, since published tables name
+    /// methods that are in no proto. Default: all of them are warnings.
     pub fn deny_unknown_methods(mut self, deny: bool) -> Self {
         self.deny_unknown_methods = deny;
         self
@@ -211,30 +211,30 @@ impl Builder {
         self
     }
 
-    /// Whether tonic's own client is generated, in addition to the one that retries.
+    /// Sets whether tonic's own client is generated, in addition to the one that retries.
     pub fn build_client(mut self, enable: bool) -> Self {
         self.build_client = enable;
         self.tonic = self.tonic.build_client(enable);
         self
     }
 
-    /// Whether tonic's server is generated.
+    /// Sets whether tonic's server is generated.
     pub fn build_server(mut self, enable: bool) -> Self {
         self.build_server = enable;
         self.tonic = self.tonic.build_server(enable);
         self
     }
 
-    /// Whether clients have `connect`, which needs tonic's feature `channel`.
+    /// Sets whether clients have `connect`, which needs tonic's feature `channel`.
     pub fn build_transport(mut self, enable: bool) -> Self {
         self.build_transport = enable;
         self.tonic = self.tonic.build_transport(enable);
         self
     }
 
-    /// Whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the crate
-    /// `gax-rest` among your dependencies. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos: operations
-    /// are polled by them.
+    /// Sets whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the
+    /// crate `gax-rest` among your dependencies. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos:
+    /// operations are polled by them.
     ///
     /// The descriptors of the service, and of all messages that it needs, become part of the program. They have to come with the
     /// options of Google's APIs: by [`compile_protos`](Self::compile_protos) or
@@ -244,8 +244,8 @@ impl Builder {
         self
     }
 
-    /// Whether clients have a function `.._batching` for each RPC for which GAPIC YAML has a `batch_descriptor`. The code needs
-    /// the crate `gax-batching` among your dependencies.
+    /// Sets whether clients have a function `.._batching` for each RPC for which GAPIC YAML has a `batch_descriptor`. The code
+    /// needs the crate `gax-batching` among your dependencies.
     pub fn build_batching(mut self, enable: bool) -> Self {
         self.build_batching = enable;
         self
@@ -257,7 +257,7 @@ impl Builder {
         self
     }
 
-    /// Whether cargo runs the build script again when a proto or table changes.
+    /// Sets whether cargo runs the build script again when a proto or table changes.
     pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
         self.emit_rerun_if_changed = enable;
         self

@@ -56,7 +56,7 @@ impl RequestIds {
     }
 }
 
-/// Whether a client may fill the field; or else why not.
+/// Checks that a client may fill the field; the error says why not.
 fn check(field: &AutoPopulatedField, method: &Method, request: &[Field]) -> Result<(), &'static str> {
     const REPEATED: i32 = 3;
     const STRING: i32 = 9;

@@ -109,7 +109,7 @@ impl ConnectionBuilder {
         /// The back-off between attempts to connect. Default: 50 ms, 100 ms, then gRPC's.
         pub connect_backoff(backoff: ConnectBackoff) => self.backoff = backoff;
 
-        /// Whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
+        /// Sets whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
         /// `UNAVAILABLE` until one is made. Default: no. A table's `waitForReady` sets it for its methods.
         ///
         /// In any case calls wait while the first connection is being made. Attempts of a layer or generated client that retries `UNAVAILABLE`
@@ -174,7 +174,7 @@ impl ConnectionBuilder {
         pub tcp_keepalive_retries(retries: impl Into<Option<u32>>) =>
             self.sockets.keepalive_retries = retries.into();
 
-        /// Whether small packets are sent immediately (`TCP_NODELAY`). Default: yes.
+        /// Sets whether small packets are sent immediately (`TCP_NODELAY`). Default: yes.
         pub tcp_nodelay(is_on: bool) => self.sockets.nodelay = is_on;
 
         /// The address that connections are made from. Default: the system's choice.

@@ -138,7 +138,7 @@ impl LivePolicies {
         (known, all_know)
     }
 
-    /// Whether the settings' file is watched.
+    /// Returns whether the settings' file is watched.
     #[doc(hidden)]
     #[must_use]
     pub fn watch_state(&self) -> &Arc<WatchState> {

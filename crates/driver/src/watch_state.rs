@@ -13,7 +13,7 @@ pub struct WatchState {
 }
 
 impl WatchState {
-    /// Whether the file is watched and can be read; `None`: there is no file.
+    /// Returns whether the file is watched and can be read; `None`: there is no file.
     #[must_use]
     pub fn is_watched(&self) -> Option<bool> {
         let is_watched = || self.working.load(Ordering::Relaxed) > 0;

@@ -148,7 +148,8 @@ impl RetryInterceptor {
         self.changed()
     }
 
-    /// What is buffered of requests and responses so that another attempt can be sent, and the two other options that only gRPC has.
+    /// Sets what is buffered of requests and responses so that another attempt can be sent, and the two other options that only
+    /// gRPC has.
     pub fn replay(mut self, options: ReplayOptions) -> Self {
         self.replay = options;
         self

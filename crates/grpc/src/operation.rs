@@ -202,7 +202,7 @@ impl<I: Invoke + Clone + 'static> State<I> {
         Some(driver.as_mut().protocol().request.push(encoded(message), options))
     }
 
-    /// Whether the message at that place was sent, or never will be.
+    /// Returns whether the message at that place was sent; an error if it never will be.
     fn has_sent(&self, place: u64) -> Poll<Result<(), ()>> {
         match self.sent {
             (sent, _) if sent > place => Poll::Ready(Ok(())),

@@ -114,7 +114,7 @@ impl HttpRetryLayer {
         /// Sets the table that decides which requests are safe to retry.
         pub idempotency(table: IdempotencyTable) => self.options.table = Some(table);
 
-        /// Whether the idempotency table decides which requests are safe to retry; see [`IdempotencyStrategy`].
+        /// Sets whether the idempotency table decides which requests are safe to retry; see [`IdempotencyStrategy`].
         pub strategy(strategy: IdempotencyStrategy) => self.options.strategy = Some(strategy);
 
         /// Retries responses by their status instead of their code.

@@ -74,15 +74,15 @@ impl RestOptions {
         /// fails.
         pub origin(origin: Uri) => self.origin = Some(origin);
 
-        /// Whether `PATCH` is sent as `POST` with `X-HTTP-Method-Override: PATCH`, as Java's clients send it: there are proxies that
-        /// let no `PATCH` through.
+        /// Sets whether `PATCH` is sent as `POST` with `X-HTTP-Method-Override: PATCH`, as Java's clients send it: there are
+        /// proxies that let no `PATCH` through.
         pub patch_by_override(is_overridden: bool) => self.patch_by_override = is_overridden;
 
-        /// Whether the server is asked for enums as numbers (`$alt=json;enum-encoding=int`), so that one which this program doesn't
-        /// know is not lost. Google's servers know the parameter; others may refuse it.
+        /// Sets whether the server is asked for enums as numbers (`$alt=json;enum-encoding=int`), so that one which this program
+        /// doesn't know is not lost. Google's servers know the parameter; others may refuse it.
         pub numeric_enums(are_numeric: bool) => self.numeric_enums = Some(are_numeric);
 
-        /// Whether the server may compress its responses (`Accept-Encoding: gzip`).
+        /// Sets whether the server may compress its responses (`Accept-Encoding: gzip`).
         pub gzip(is_accepted: bool) => self.gzip = is_accepted;
 
         /// The longest JSON that is read, in bytes as they are after decompression: of a response or, if it is a stream, of each of
@@ -108,7 +108,7 @@ impl RestOptions {
         self
     }
 
-    /// Whether requests can go to the origin.
+    /// Checks that requests can go to the origin.
     pub(super) fn check(&self) -> Result<(), RestError> {
         let Some(origin) = &self.origin else { return Ok(()) };
         let problem = match (origin.scheme(), origin.authority()) {

@@ -112,7 +112,7 @@ impl Queues {
         self.by_method.get_mut(known?)
     }
 
-    /// What is to be said of names that no request came for, though one came for a method whose name is close.
+    /// Returns what is to be said of names that no request came for, though one came for a method whose name is close.
     fn misspelt(&self) -> Vec<String> {
         let came =
             |name: &str| self.called.keys().any(|path| path == name || path.rsplit('/').next() == Some(name));

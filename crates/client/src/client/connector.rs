@@ -142,7 +142,7 @@ impl ConnectorIo {
         Ok(())
     }
 
-    /// Whether the server has not said anything in time.
+    /// Returns an error if the server has not said anything in time.
     fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         self.timer.poll_at(self.waits_until, cx).map(|()| stalled("no byte"))
     }

@@ -51,12 +51,12 @@ impl GoogleHeaders {
         Self::default()
     }
 
-    /// Whether `x-goog-request-params` is sent. A server that routes by it refuses requests without it.
+    /// Sets whether `x-goog-request-params` is sent. A server that routes by it refuses requests without it.
     pub fn request_params(self, is_sent: bool) -> Self {
         Self { without_request_params: !is_sent, ..self }
     }
 
-    /// Whether `x-goog-api-client` is sent. By default it is, unless the client is generated from a service without
+    /// Sets whether `x-goog-api-client` is sent. By default it is, unless the client is generated from a service without
     /// `google.api.default_host`.
     pub fn api_client(self, is_sent: bool) -> Self {
         Self { api_client: Some(is_sent), ..self }

@@ -124,8 +124,8 @@ impl CallSettings {
         Self { wait_for_ready: waits, ..self }
     }
 
-    /// Whether calls wait if no connection can be made, until one can or their time is up; `None`: the connection decides.
-    /// It applies over a `Connection` of `gax-connection`. tonic's channel always waits for one attempt to connect, and
+    /// Returns whether calls wait if no connection can be made, until one can or their time is up; `None`: the connection
+    /// decides. It applies over a `Connection` of `gax-connection`. tonic's channel always waits for one attempt to connect, and
     /// fails if that fails.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {

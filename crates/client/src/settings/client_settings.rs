@@ -102,7 +102,7 @@ impl<S> ClientSettings<S> {
         self.with_options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
-    /// What is buffered of requests so that another attempt can be sent, and the two other options that only gRPC has.
+    /// Sets what is buffered of requests so that another attempt can be sent, and the two other options that only gRPC has.
     pub fn with_replay(mut self, options: ReplayOptions) -> Self {
         self.config.replay = options;
         self
@@ -116,7 +116,7 @@ impl<S> ClientSettings<S> {
         self
     }
 
-    /// Whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers
+    /// Sets whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers
     /// between the client and the connection. Default: true, but not directly over a [`Channel`](tonic::transport::Channel), if
     /// nothing could read it. It needs three allocations per request. Without it, the
     /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.

@@ -95,7 +95,7 @@ impl MethodInfo {
         self.0.hedging
     }
 
-    /// Whether its calls wait for a connection, as in the retry table (`waitForReady`); `None`: the table doesn't
+    /// Returns whether its calls wait for a connection, as in the retry table (`waitForReady`); `None`: the table doesn't
     /// say.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {

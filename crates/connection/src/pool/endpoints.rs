@@ -286,7 +286,7 @@ fn choose(
 }
 
 impl Availability {
-    /// What a call waits for that has found no stream. `is_new`: it came after the attempts to connect that have failed.
+    /// Returns what a call waits for that has found no stream. `is_new`: it came after the attempts to connect that have failed.
     ///
     /// # Errors
     ///

@@ -39,7 +39,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Whether the system can have a socket of that path.
+/// Checks that the system can have a socket of that path.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Whether a request gets credentials. A connection below checks it again, by the extension that is added here.
+    /// Returns whether a request gets credentials. A connection below checks it again, by the extension that is added here.
     ///
     /// # Errors
     ///

@@ -70,35 +70,35 @@ impl MetricNames {
         self
     }
 
-    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
+    /// Sets whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
     /// of gRFC A96. Transparent retries are not attempts: a separate metric counts them for each call.
     pub fn attempt_types(mut self, are_recorded: bool) -> Self {
         self.attempt_types = are_recorded;
         self
     }
 
-    /// Whether the bytes are measured that each attempt over gRPC sends and receives (gRFC A66). An attempt takes two
+    /// Sets whether the bytes are measured that each attempt over gRPC sends and receives (gRFC A66). An attempt takes two
     /// allocations more then.
     pub fn message_sizes(mut self, are_measured: bool) -> Self {
         self.message_sizes = are_measured;
         self
     }
 
-    /// Whether the time is measured that attempts wait until a connection reads their requests (gRFC A121): it has to be
+    /// Sets whether the time is measured that attempts wait until a connection reads their requests (gRFC A121): it has to be
     /// there, and to have a free stream. Over HTTP, until the client takes them. An attempt that did not wait is left out.
     pub fn attempt_delays(mut self, are_measured: bool) -> Self {
         self.attempt_delays = are_measured;
         self
     }
 
-    /// Whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
+    /// Sets whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
     /// [replaced](crate::LivePolicies). Each version creates new time series.
     pub fn settings_versions(mut self, are_recorded: bool) -> Self {
         self.settings_versions = are_recorded;
         self
     }
 
-    /// Whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
+    /// Sets whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
     /// the same values as `grpc.client.call.duration`.
     pub fn rpc_conventions(mut self, are_followed: bool) -> Self {
         self.rpc_conventions = are_followed;

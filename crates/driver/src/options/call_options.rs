@@ -183,7 +183,7 @@ impl CallOptions {
         self.with(|overrides| overrides.with_max_retry_delay(delay))
     }
 
-    /// Whether the response has an [`OperationReport`](crate::OperationReport) in its extensions even if the first attempt
+    /// Sets whether the response has an [`OperationReport`](crate::OperationReport) in its extensions even if the first attempt
     /// succeeded. After a retry, it always has one.
     pub fn report(mut self, report: bool) -> Self {
         self.report = Some(report);

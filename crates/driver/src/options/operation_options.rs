@@ -113,7 +113,7 @@ impl OperationOptions {
         Self { retry_budget: budget.into().map_or(Override::Disabled, Override::Set), ..self }
     }
 
-    /// Whether anything is retried. With `false`, every operation makes one attempt, regardless of its settings and
+    /// Sets whether anything is retried. With `false`, every operation makes one attempt, regardless of its settings and
     /// [`CallOptions`](crate::CallOptions), and nothing is hedged. Timeouts, reports and transparent retries of requests that were
     /// certainly not sent remain.
     ///
@@ -136,7 +136,7 @@ impl OperationOptions {
         Self { retries_enabled: Some(enabled), ..self }
     }
 
-    /// Whether operations of a server's handler are retried if the request that is being served is itself a retry, by its
+    /// Sets whether operations of a server's handler are retried if the request that is being served is itself a retry, by its
     /// header `grpc-previous-rpc-attempts`. If not, such an operation makes one attempt, and if another would follow, it
     /// ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender of the request retries it as a
     /// whole. A request that provably was not sent is still sent again.
@@ -147,7 +147,7 @@ impl OperationOptions {
         Self { nested_retries: Some(allowed), ..self }
     }
 
-    /// Whether the delays that servers ask for are applied: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
+    /// Sets whether the delays that servers ask for are applied: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
     /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
     /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A random time is added to
     /// the delay, up to the back-off or half of the delay.
@@ -164,7 +164,7 @@ impl OperationOptions {
         Self { environment: Some(environment), ..self }
     }
 
-    /// Whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
+    /// Sets whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
     /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
     /// it takes three allocations a call. A closure's result has its report in any case.
     pub fn reports(self, reports: bool) -> Self {

@@ -84,7 +84,7 @@ impl ReplayOptions {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// Whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
+    /// Sets whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
     /// another attempt can be sent the same messages and then the rest (gRFC A6). Default: yes with
     /// [`Compatibility::Grpc`], otherwise no, because the messages may not be safe to repeat. A call that is not
     /// buffered makes one attempt.
@@ -118,13 +118,13 @@ impl ReplayOptions {
         Self { max_response_buffer: bytes, ..self }
     }
 
-    /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
+    /// Sets whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
     /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
     pub fn map_timeout_cancellations(self, ours: bool) -> Self {
         Self { map_timeout_cancellations: ours, ..self }
     }
 
-    /// Whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
+    /// Sets whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
     /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
     /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`], because gax-java doesn't send it.
     pub fn previous_attempts_header(self, is_sent: bool) -> Self {

@@ -142,7 +142,7 @@ impl RequestBuffer {
         self.note
     }
 
-    /// Whether it can be sent again after that attempt.
+    /// Returns whether it can be sent again after that attempt.
     pub(crate) fn replayable(&self, attempt: u32) -> Replayable {
         match self.limit {
             Some(_) if self.committed == Some(attempt) => Replayable::OverLimit,

@@ -88,7 +88,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     }
 }
 
-/// Whether a request that was lost so is sent again silently. `is_repeatable`: it is safe to retry, whatever became of it.
+/// Returns whether a request that was lost so is sent again silently. `is_repeatable`: it is safe to retry, whatever became of it.
 fn resend(
     cause: Cause,
     part: Part,

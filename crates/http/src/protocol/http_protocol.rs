@@ -123,7 +123,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             .with_replayable(self.request.is_replayable())
     }
 
-    /// Whether such a failure can come of an earlier attempt that was carried out.
+    /// Returns whether such a failure can come of an earlier attempt that was carried out.
     fn repetition(&self, failure: Option<HttpFailure>) -> Repetition {
         let is_refused = matches!(failure, Some(HttpFailure::Status(404 | 409 | 412)));
         if is_refused && !self.request.parts().method.is_safe() { Repetition::Yes } else { Repetition::No }

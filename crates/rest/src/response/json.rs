@@ -123,7 +123,7 @@ pub(super) fn read(kind: &MessageDescriptor, text: &[u8]) -> Result<DynamicMessa
     }
 }
 
-/// Whether a text is JSON by itself.
+/// Checks that a text is JSON by itself.
 fn check(text: &[u8]) -> Result<(), Unread> {
     match serde_json::from_slice::<IgnoredAny>(text) {
         Ok(_) => Ok(()),

@@ -75,7 +75,7 @@ impl Json<'_> {
         if self.is_at('"') { self.text() } else { self.pass().map(|()| String::new()) }
     }
 
-    /// Whether a value is neither null nor an empty text. It is passed over.
+    /// Returns whether a value is neither null nor an empty text. It is passed over.
     pub(super) fn holds_something(&mut self) -> Option<bool> {
         let value = self.0.trim_start_matches(WHITESPACE);
         self.pass()?;

@@ -217,7 +217,7 @@ impl AttemptResult {
         Self { timed_out: true, ..self }
     }
 
-    /// Whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off starts again
+    /// Sets whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off starts again
     /// then, although it failed. False unless said.
     pub fn with_progress(self, progress: bool) -> Self {
         Self { progress, ..self }
@@ -228,7 +228,7 @@ impl AttemptResult {
         Self { delivery, ..self }
     }
 
-    /// Whether it can be repeated without counting; [`Resend::No`] unless said.
+    /// Sets whether it can be repeated without counting; [`Resend::No`] unless said.
     pub fn with_resend(self, resend: Resend) -> Self {
         Self { resend, ..self }
     }
@@ -238,23 +238,23 @@ impl AttemptResult {
         Self { seen, ..self }
     }
 
-    /// Whether the failure is retried; by its code unless said.
+    /// Sets whether the failure is retried; by its code unless said.
     pub fn with_retry(self, retry: RetryFact) -> Self {
         Self { retry, ..self }
     }
 
-    /// Whether the failure can come of an earlier attempt that was carried out; by its code unless said.
+    /// Sets whether the failure can come of an earlier attempt that was carried out; by its code unless said.
     pub fn with_repetition(self, repetition: Repetition) -> Self {
         Self { repetition, ..self }
     }
 
-    /// Whether the request is safe to retry. Default: true. A request that isn't safe is retried only if it was
+    /// Sets whether the request is safe to retry. Default: true. A request that isn't safe is retried only if it was
     /// certainly not processed.
     pub fn with_idempotent(self, idempotent: bool) -> Self {
         Self { idempotent, ..self }
     }
 
-    /// Whether the request is buffered, so that it can be sent again; [`Replayable::Yes`], or `true`, unless said.
+    /// Sets whether the request is buffered, so that it can be sent again; [`Replayable::Yes`], or `true`, unless said.
     pub fn with_replayable(self, replayable: impl Into<Replayable>) -> Self {
         Self { replayable: replayable.into(), ..self }
     }
@@ -334,13 +334,13 @@ impl AttemptResult {
             || self.outcome == Outcome::Done && matches!(self.seen, Seen::Messages { .. })
     }
 
-    /// Whether it can be repeated without counting.
+    /// Returns whether it can be repeated without counting.
     #[must_use]
     pub fn resend(self) -> Resend {
         self.resend
     }
 
-    /// Whether the failure is retried.
+    /// Returns whether the failure is retried.
     #[must_use]
     pub fn retry(self) -> RetryFact {
         self.retry

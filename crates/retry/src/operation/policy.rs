@@ -379,7 +379,7 @@ impl Policy {
         Self { heeds: if heeded { Heeds::All } else { Heeds::Nothing }, ..self }
     }
 
-    /// Whether an attempt that failed with that code may be followed by another one. `is_asked`: the server asks for a
+    /// Returns whether an attempt that failed with that code may be followed by another one. `is_asked`: the server asks for a
     /// delay.
     ///
     /// # Errors

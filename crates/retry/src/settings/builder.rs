@@ -146,7 +146,7 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// Whether waits are drawn at random below their delay. Turn it off in tests only: clients that
+    /// Sets whether waits are drawn at random below their delay. Turn it off in tests only: clients that
     /// were knocked out together must not come back together.
     pub fn jittered(mut self, jittered: bool) -> Self {
         self.settings.jittered = jittered;

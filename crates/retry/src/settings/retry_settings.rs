@@ -162,7 +162,7 @@ impl RetrySettings {
         self.max_rpc_timeout.with_total(self.total_timeout)
     }
 
-    /// Whether the timeout of the first attempt, and the longest one, are nothing but the total timeout.
+    /// Returns whether the timeout of the first attempt, and the longest one, are nothing but the total timeout.
     #[doc(hidden)]
     #[must_use]
     pub fn rpc_timeouts_are_total(&self) -> [bool; 2] {

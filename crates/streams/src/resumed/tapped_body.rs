@@ -36,7 +36,7 @@ pub enum BodyEnd {
 }
 
 impl Tap {
-    /// Whether observers want to know what arrives.
+    /// Creates an empty tap. `is_observed`: observers want to know what arrives.
     pub(super) fn new(is_observed: bool) -> Self {
         let tapped = Tapped { end: None, arrived: is_observed.then(Vec::new) };
         Self(Arc::new(Mutex::new(tapped)))

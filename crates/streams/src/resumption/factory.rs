@@ -160,7 +160,7 @@ impl Resumption {
         self.factory.over_bytes(first)
     }
 
-    /// Whether it is for requests and responses of those types.
+    /// Returns whether it is for requests and responses of those types.
     pub fn is_for(&self, types: [TypeId; 2]) -> bool {
         self.factory.types() == types
     }

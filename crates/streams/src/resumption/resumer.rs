@@ -117,7 +117,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         std::iter::from_fn(|| self.released()).collect()
     }
 
-    /// Whether that failure is retried; `None`: as its code says.
+    /// Returns whether that failure is retried; `None`: as its code says.
     pub fn is_retryable(&self, failure: &Status) -> Option<bool> {
         self.strategy.as_ref()?.is_retryable(failure)
     }

@@ -62,7 +62,7 @@ pub trait StreamResumption: Send {
     /// with the next attempt, if limits and the retry budget allow one.
     fn resume(&mut self, failure: &Status) -> Resume<Self::Request>;
 
-    /// Whether that failure is retried. `None`: the method's retryable codes decide. It is not called for failures that
+    /// Returns whether that failure is retried. `None`: the method's retryable codes decide. It is not called for failures that
     /// another attempt can't change, such as a message above the client's limit.
     ///
     /// The streams of Bigtable, for example, end with `INTERNAL` "`RST_STREAM`" if their connection is reset. Its clients

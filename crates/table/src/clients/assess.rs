@@ -20,7 +20,7 @@ pub(super) struct Entry {
 }
 
 impl Client {
-    /// What the client makes of the text of a service config. With a script, of calls to a server that answers so; with a
+    /// Returns what the client makes of the text of a service config. With a script, of calls to a server that answers so; with a
     /// method (`pkg.Service/Method`), of calls of that method, whatever the names of the table are.
     ///
     /// A text that the client can't read is a verdict too. A byte order mark belongs to the text.

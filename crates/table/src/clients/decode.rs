@@ -139,7 +139,7 @@ impl Client {
     }
 }
 
-/// What all clients read as the duration that was probably meant.
+/// Returns what all clients read as the duration that was probably meant.
 pub(super) fn right_duration(text: &str) -> String {
     let meant = suggested_seconds(text.trim_start_matches(['-', '+', ' ']));
     let (whole, fraction) = meant.trim_end_matches('s').split_once('.').unwrap_or((&meant, ""));

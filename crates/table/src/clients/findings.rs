@@ -6,7 +6,7 @@ use super::script::ClientOptions;
 use crate::document::Source;
 use crate::{Finding, Severity};
 
-/// What these clients don't do as a service config says, each with its place, what happens, and what to write so that all
+/// Returns what these clients don't do as a service config says, each with its place, what happens, and what to write so that all
 /// of them agree. Without clients at most one note: that clients disagree about something harmful.
 #[must_use]
 pub fn findings(file: Option<&str>, text: &[u8], clients: &[Client]) -> Vec<Finding> {

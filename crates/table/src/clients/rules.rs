@@ -57,7 +57,7 @@ impl Client {
         })
     }
 
-    /// What the client does with a thing; empty for what no rule is about.
+    /// Returns what the client does with a thing; empty for what no rule is about.
     #[must_use]
     pub fn rule(self, key: &str) -> &'static str {
         self.rules().find(|(known, ..)| *known == key).map_or("", |(_, value, _)| value)

@@ -179,7 +179,7 @@ impl MethodOptions {
         self.operation_info.is_some() || self.operation_service.is_some()
     }
 
-    /// Whether it may be carried out twice.
+    /// Returns whether it may be carried out twice.
     #[must_use]
     pub fn idempotency(&self) -> IdempotencyLevel {
         IdempotencyLevel::from_number(self.idempotency_level())
@@ -230,7 +230,7 @@ impl HttpRule {
         pattern.or(self.custom.as_ref().map(|custom| (&*custom.kind, &*custom.path)))
     }
 
-    /// Whether requests can be made by the rule and its additional bindings, given the names of the messages.
+    /// Checks that requests can be made by the rule and its additional bindings, given the names of the messages.
     ///
     /// # Errors
     ///

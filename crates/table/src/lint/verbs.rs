@@ -87,7 +87,7 @@ pub(super) fn by_name(name: &str, streams_responses: bool) -> Action {
     }
 }
 
-/// What the verb of a write does.
+/// Returns what the verb of a write does.
 fn write(word: &str) -> Option<Action> {
     let effects = [(CREATES, Action::Create), (REMOVALS, Action::Remove), (CHANGES, Action::Change)];
     effects.into_iter().find(|(verbs, _)| is(word, verbs)).map(|(_, action)| action)

@@ -188,8 +188,8 @@ impl SettingsHandle {
         self.live.version()
     }
 
-    /// Whether the table's file is [watched](super::watch) and could be read when it was last looked at. `None`: the table has
-    /// no file that was ever watched.
+    /// Returns whether the table's file is [watched](super::watch) and could be read when it was last looked at. `None`: the
+    /// table has no file that was ever watched.
     #[must_use]
     pub fn is_watched(&self) -> Option<bool> {
         self.watch_state().is_watched()

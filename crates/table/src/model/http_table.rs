@@ -249,7 +249,7 @@ impl<'a> HttpPolicy<'a> {
         self.entry.fields.failures
     }
 
-    /// Whether `Retry-After` is applied; `None`: that of the compatibility.
+    /// Returns whether `Retry-After` is applied; `None`: that of the compatibility.
     #[must_use]
     pub fn applies_retry_after(&self) -> Option<bool> {
         self.entry.fields.retry_after

@@ -100,7 +100,7 @@ impl<'a> MethodPolicy<'a> {
         self.entry.index
     }
 
-    /// Whether calls wait if no connection can be made, as the entry says. It takes effect over a `Connection`
+    /// Returns whether calls wait if no connection can be made, as the entry says. It takes effect over a `Connection`
     /// of `gax-connection`; tonic's channel has nothing of the kind.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
@@ -153,7 +153,7 @@ impl<'a> MethodPolicy<'a> {
         self.entry.format
     }
 
-    /// Whether the table says that the method is idempotent: that the service may carry out a call more than once.
+    /// Returns whether the table says that the method is idempotent: that the service may carry out a call more than once.
     /// `None`: it doesn't say. See [`RetryTable::idempotent`](crate::RetryTable::idempotent), which also knows methods
     /// that have no policy. An [entry by its number](crate::RetryTable::entry) has its own word.
     #[must_use]

@@ -230,8 +230,8 @@ impl RetryTable {
         Some(MethodPolicy { entry, keys, idempotent: self.idempotent_by(Some(entry), service, method) })
     }
 
-    /// Whether the table says that the method is idempotent: that the service may carry out a call more than once, so that
-    /// [hedging](gax_retry::Hedging) that is set in code applies to it. It takes precedence over the protos. `None`: the
+    /// Returns whether the table says that the method is idempotent: that the service may carry out a call more than once, so
+    /// that [hedging](gax_retry::Hedging) that is set in code applies to it. It takes precedence over the protos. `None`: the
     /// table has no value.
     ///
     /// A value of an entry that names the method comes first, of two tables that of the later one. Then follows the

@@ -62,7 +62,7 @@ impl TableReader {
         self
     }
 
-    /// Whether the file is also checked as other readers would read it. Default: no. Files that Google's Java generator
+    /// Sets whether the file is also checked as other readers would read it. Default: no. Files that Google's Java generator
     /// drops (`dropped-file`) or fails for (`refused-by-gax-java`), and files that gRPC rejects (`refused-by-grpc`), are
     /// findings then. This only applies to service configs in the dialect [`AsWritten`](Dialect::AsWritten).
     ///

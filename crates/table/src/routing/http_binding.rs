@@ -19,7 +19,7 @@ pub struct HttpBinding<'a> {
 }
 
 impl HttpBinding<'_> {
-    /// Whether requests can be made by it, given the full names of the messages with a dot before them.
+    /// Checks that requests can be made by it, given the full names of the messages with a dot before them.
     ///
     /// # Errors
     ///

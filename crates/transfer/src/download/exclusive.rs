@@ -74,7 +74,7 @@ pub(super) fn open_again(known: &Metadata, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether that path is the name of the file, and this is a regular one.
+/// Returns whether that path is the name of the file, and this is a regular one.
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(named) => Ok(named.is_file() && is_same(&named, &file.metadata()?)),

@@ -148,7 +148,7 @@ impl UploadParts {
         [400, 412].contains(&status.as_u16()) && names_checksum && self.source.lock().sums().is_some()
     }
 
-    /// Whether a success proves the end of the upload.
+    /// Returns whether a success proves the end of the upload.
     pub(super) fn completion(
         &self,
         (step, reply): (Step, Reply),

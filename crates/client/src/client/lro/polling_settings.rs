@@ -99,7 +99,7 @@ impl PollingSettings {
         Self { each_poll: settings, ..self }
     }
 
-    /// Whether an operation that is not done when the polling time has passed is cancelled at its server, by
+    /// Sets whether an operation that is not done when the polling time has passed is cancelled at its server, by
     /// [`with_cancel`](Self::with_cancel), and then polled again.
     pub fn cancel_on_timeout(self, cancels: bool) -> Self {
         Self { cancels, ..self }

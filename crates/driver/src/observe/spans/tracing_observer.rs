@@ -91,14 +91,14 @@ impl TracingObserver {
         self
     }
 
-    /// Whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
+    /// Sets whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
     /// writes it, instead of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
     pub fn sent_prefix(mut self, is_set: bool) -> Self {
         self.sent_prefix = is_set;
         self
     }
 
-    /// Whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
+    /// Sets whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
     /// start until a connection reads its request (gRFC A121); over HTTP until the client accepts it. Default: no.
     pub fn attempt_delays(mut self, are_spans: bool) -> Self {
         self.options.attempt_delays = are_spans;

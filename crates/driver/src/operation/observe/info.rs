@@ -143,8 +143,8 @@ impl OperationInfo {
         self.settings_version.map(NonZeroU64::get)
     }
 
-    /// Whether the file of these settings was watched, and could be read, when the operation began. `None`: they have no file
-    /// that was ever watched.
+    /// Returns whether the file of these settings was watched, and could be read, when the operation began. `None`: they have no
+    /// file that was ever watched.
     #[must_use]
     pub fn settings_are_watched(&self) -> Option<bool> {
         self.settings_are_watched

@@ -59,7 +59,7 @@ impl Observers {
         self.watch = Some(Arc::clone(live.watch_state()));
     }
 
-    /// Whether the settings' file is watched; `None`: they have none.
+    /// Returns whether the settings' file is watched; `None`: they have none.
     pub(super) fn settings_are_watched(&self) -> Option<bool> {
         self.watch.as_ref()?.is_watched()
     }

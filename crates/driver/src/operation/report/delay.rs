@@ -28,7 +28,7 @@ pub enum DelayType {
 }
 
 impl AttemptDelay {
-    /// Whether the attempt waited for a connection, a stream or something else, at first.
+    /// Returns whether the attempt waited for a connection, a stream or something else, at first.
     #[must_use]
     pub fn delay_type(self) -> DelayType {
         self.kind

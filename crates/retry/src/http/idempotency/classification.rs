@@ -87,7 +87,7 @@ impl Classification {
         Self { rule: None, idempotency, is_fixed: false, hedges, is_at_other_host: false }
     }
 
-    /// Whether the path is one of an API whose rules don't count at its host.
+    /// Sets whether the path is one of an API whose rules don't count at its host.
     pub(super) fn at_other_host(self, is_at_other_host: bool) -> Self {
         Self { is_at_other_host, ..self }
     }
@@ -105,7 +105,7 @@ impl Classification {
         self.is_at_other_host
     }
 
-    /// Whether the request is safe to retry.
+    /// Returns whether the request is safe to retry.
     #[must_use]
     pub fn idempotency(&self) -> &Idempotency {
         &self.idempotency

@@ -102,7 +102,7 @@ impl<'a> RequestFacts<'a> {
         self.headers.is_some_and(|headers| headers.value("Content-Range").is_some())
     }
 
-    /// Whether it may be sent while an attempt is in flight, as its method has it.
+    /// Returns whether it may be sent while an attempt is in flight, as its method has it.
     pub(super) fn hedges(&self) -> Hedges {
         match self.method {
             _ if self.is_of_session() => Hedges::Never,

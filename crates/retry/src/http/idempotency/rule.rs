@@ -219,7 +219,7 @@ impl IdempotencyRule {
         Self { is_fixed: true, ..self }
     }
 
-    /// Whether another attempt of its requests may be sent while one is in flight, if the layer
+    /// Sets whether another attempt of its requests may be sent while one is in flight, if the layer
     /// [hedges](crate::Hedging). Default: yes for `GET`, `HEAD` and `OPTIONS`; for other requests only with
     /// [`allow_non_idempotent`](crate::Hedging::allow_non_idempotent).
     ///
@@ -241,13 +241,13 @@ impl IdempotencyRule {
         Self { hedgeable: Some(hedgeable), ..self }
     }
 
-    /// Whether its requests may be sent while an attempt is in flight; `None`: as their methods have it.
+    /// Returns whether its requests may be sent while an attempt is in flight; `None`: as their methods have it.
     #[must_use]
     pub fn is_hedgeable(&self) -> Option<bool> {
         self.hedgeable
     }
 
-    /// Whether a request that it speaks of may be sent while an attempt is in flight.
+    /// Returns whether a request that it speaks of may be sent while an attempt is in flight.
     pub(super) fn hedges(&self, request: &RequestFacts<'_>) -> Hedges {
         match self.hedgeable {
             Some(false) => Hedges::Never,

@@ -60,7 +60,7 @@ impl Default for NodeRetryOptions {
 }
 
 impl NodeRetryOptions {
-    /// Whether anything is retried.
+    /// Sets whether anything is retried.
     pub fn with_auto_retry(self, auto_retry: bool) -> Self {
         Self { auto_retry, ..self }
     }

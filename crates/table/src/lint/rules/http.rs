@@ -217,7 +217,7 @@ fn is_pattern(segment: &str) -> bool {
         || segment == literal && literal.contains('*') && !literal.trim_matches('*').is_empty()
 }
 
-/// What no URL has in a path: a space or another character that has to be encoded, or a `%` that begins no byte.
+/// Returns what no URL has in a path: a space or another character that has to be encoded, or a `%` that begins no byte.
 fn unencoded(segment: &str) -> Option<&str> {
     let is_hex =
         |at: usize| segment.get(at..at + 2).is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()));

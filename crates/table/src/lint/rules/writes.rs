@@ -114,7 +114,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// What a method does, as far as that is known.
+/// Returns what a method does, as far as that is known.
 fn effect(name: &str, action: Action) -> String {
     match action {
         Action::Unknown => {

@@ -124,8 +124,8 @@ pub(in crate::upload) fn cancel(session: &UploadSession) -> Builder {
     Request::builder().method(Method::DELETE).uri(session.uri.clone()).header(CONTENT_LENGTH, 0)
 }
 
-/// Whether a response to its cancellation says that a session is cancelled, or gone for some other reason. One that has the object
-/// says that it came too late.
+/// Returns whether a response to its cancellation says that a session is cancelled, or gone for some other reason. One that has
+/// the object says that it came too late.
 pub(in crate::upload) fn is_cancelled(status: StatusCode, content: &[u8]) -> bool {
     status.is_success() && content.is_empty() || [CLIENT_CLOSED, 404, 410].contains(&status.as_u16())
 }

@@ -97,12 +97,12 @@ pub(in crate::upload) fn reply(step: Step, request: &Uri, status: StatusCode, he
     }
 }
 
-/// Whether a response says that a session continues.
+/// Returns whether a response says that a session continues.
 pub(in crate::upload) fn is_active(headers: &HeaderMap) -> bool {
     text(headers, STATUS).is_some_and(|status| status.eq_ignore_ascii_case("active"))
 }
 
-/// Whether a response to its cancellation says that a session is cancelled, or gone for some other reason.
+/// Returns whether a response to its cancellation says that a session is cancelled, or gone for some other reason.
 pub(in crate::upload) fn is_cancelled(status: StatusCode, headers: &HeaderMap) -> bool {
     match text(headers, STATUS) {
         Some(upload) => upload.eq_ignore_ascii_case("cancelled"),

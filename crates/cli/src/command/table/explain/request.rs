@@ -50,7 +50,7 @@ pub(super) fn find<'a>(
     }
 }
 
-/// Whether a method and a target are those of a request.
+/// Checks that a method and a target are those of a request.
 fn check(method: &str, target: &str) -> Result<(), Failure> {
     const LOWER: [&str; 9] = ["get", "head", "options", "trace", "put", "delete", "post", "patch", "query"];
     let upper = method.to_ascii_uppercase();

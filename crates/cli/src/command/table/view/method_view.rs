@@ -122,7 +122,7 @@ impl<'a> MethodView<'a> {
         self.hedging().is_none() && !self.codes().is_empty()
     }
 
-    /// Whether delays are jittered. `None`: there are none.
+    /// Returns whether delays are jittered. `None`: there are none.
     pub(crate) fn is_jittered(&self) -> Option<bool> {
         self.settings().filter(|_| self.is_retried()).map(RetrySettings::jittered)
     }
