@@ -24,7 +24,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use indicatif::{ProgressBar, ProgressStyle};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::Value;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
@@ -141,8 +141,8 @@ impl Copy {
             let name = format!("{}{}", self.prefix, parts.join("/"));
             let generation = match there.get(&name) {
                 Some(object) if object.crc32c == crc32c_of(&path)? => continue,
-                Some(object) => object.generation,
-                None => 0,
+                Some(object) => object.generation.clone(),
+                None => "0".to_owned(),
             };
             files.push((fs::metadata(&path)?.len(), path, name, generation));
         }
@@ -154,7 +154,7 @@ impl Copy {
             // The object must be unchanged since it was listed: this condition makes the upload safe to retry.
             let upload = || {
                 Upload::to_object(&self.url, &self.bucket, name, UploadSource::file(path))
-                    .query("ifGenerationMatch", &generation.to_string())
+                    .query("ifGenerationMatch", generation)
                     .single_request_below(1024 * 1024)
                     .state_file(&state)
                     .on_progress(|progress| bar.set_position(done + progress.bytes()))
@@ -188,12 +188,12 @@ impl Copy {
         for (name, object) in self.objects(client).await? {
             let path = self.path(&name)?;
             if !path.exists() || crc32c_of(&path)? != object.crc32c {
-                files.push((name, object, path));
+                files.push((name, object.size.parse::<u64>()?, path));
             }
         }
-        let bar = bar(files.iter().map(|(_, object, _)| object.size).sum());
+        let bar = bar(files.iter().map(|(_, size, _)| size).sum());
         let mut done = 0;
-        for (name, object, path) in &files {
+        for (name, size, path) in &files {
             bar.set_message(name.clone());
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
@@ -203,7 +203,7 @@ impl Copy {
                 .on_progress(|progress| bar.set_position(done + progress.bytes()))
                 .to_file(client, path)
                 .await?;
-            done += object.size;
+            done += size;
         }
         bar.finish_and_clear();
         Ok(files.len())
@@ -226,21 +226,10 @@ impl Copy {
             if !status.is_success() {
                 return Err(format!("the list of gs://{bucket} got status {status}").into());
             }
-            let page: Value = serde_json::from_slice(&page)?;
-            for item in page.get("items").and_then(Value::as_array).into_iter().flatten() {
-                let text = |name: &str| {
-                    let text = item.get(name).and_then(Value::as_str);
-                    text.ok_or_else(|| format!("the list has an object without {name}"))
-                };
-                let object = Object {
-                    size: text("size")?.parse()?,
-                    generation: text("generation")?.parse()?,
-                    crc32c: text("crc32c")?.to_owned(),
-                };
-                objects.insert(text("name")?.to_owned(), object);
-            }
-            match page.get("nextPageToken").and_then(Value::as_str) {
-                Some(next) => next.clone_into(&mut token),
+            let page: Page = serde_json::from_slice(&page)?;
+            objects.extend(page.items.into_iter().map(|object| (object.name.clone(), object)));
+            match page.next_page_token {
+                Some(next) => token = next,
                 None => return Ok(objects),
             }
         }
@@ -249,10 +238,21 @@ impl Copy {
 
 type Storage = HttpRetryService<Client<HttpConnector, ReplayBody>>;
 
+/// A page of a list.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    #[serde(default)]
+    items: Vec<Object>,
+    next_page_token: Option<String>,
+}
+
 /// An object, as its metadata describe it.
+#[derive(Deserialize)]
 struct Object {
-    size: u64,
-    generation: i64,
+    name: String,
+    size: String,
+    generation: String,
     /// As base64.
     crc32c: String,
 }

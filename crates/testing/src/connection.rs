@@ -2,11 +2,11 @@
 
 use super::network::{GOAWAY, Stream, frame, goaway};
 use super::reply::Break;
+use super::server::GrpcHandler;
 use bytes::Bytes;
 use h2::server::{Connection, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
 use http_body::{Body as HttpBody, Frame};
-use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -17,7 +17,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::UnboundedSender;
 use tonic::Status;
 use tonic::body::Body;
-use tower_service::Service;
 
 /// The most bytes of a request's headers, where the number of streams is limited too.
 const MAX_HEADERS: u32 = 64 * 1024;
@@ -81,16 +80,12 @@ impl Control {
 
 /// Serves a connection to its end, with at most so many streams at a time. What is to be refused for how long is said to
 /// `refusals`.
-pub(super) async fn serve<S>(
+pub(super) async fn serve(
     io: Box<dyn Stream>,
-    service: S,
+    service: impl GrpcHandler,
     streams: Option<u32>,
     refusals: UnboundedSender<Duration>,
-) where
-    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-{
+) {
     let control = Control { orders: Arc::default(), refusals };
     let io = Wire { io, control: control.clone(), is_between_frames: true };
     let mut settings = h2::server::Builder::new();
@@ -117,14 +112,12 @@ async fn accept(
 }
 
 /// Replies to a request, unless its client gives it up before.
-async fn reply<S>(
+async fn reply(
     request: http::Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    mut service: S,
+    mut service: impl GrpcHandler,
     control: Control,
-) where
-    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-{
+) {
     let request = request.map(|body| Body::new(Received(body)));
     let mut call = pin!(service.call(request));
     let response = poll_fn(|cx| match call.as_mut().poll(cx) {

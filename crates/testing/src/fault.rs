@@ -1,18 +1,17 @@
 //! Faults at random, for staging.
 
-use gax_driver::__private::{Clock, JitterSeeds, Timer};
+use super::network::wait;
+use gax_driver::__private::JitterSeeds;
 use gax_retry::Code;
 use gax_retry::jitter::JitterSource as _;
 use http::{HeaderValue, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -130,11 +129,11 @@ pub struct FaultService<S> {
 
 impl<S, B, R> Service<http::Request<B>> for FaultService<S>
 where
-    S: Service<http::Request<B>, Response = http::Response<R>>,
+    S: Service<http::Request<B>, Response = http::Response<R>, Future: Send + 'static>,
 {
     type Response = http::Response<FaultBody<R>>;
     type Error = S::Error;
-    type Future = FaultFuture<S::Future>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.inner.poll_ready(cx)
@@ -153,50 +152,14 @@ where
                 kind => drop(refusal.get_or_insert(kind)),
             }
         }
-        let until = (!delay.is_zero()).then(|| Clock::start().at(delay)).flatten();
-        let inner = if refusal.is_none() { Some(self.inner.call(request)) } else { None };
-        FaultFuture { inner, refusal, until, timer: Timer::default(), is_over: delay.is_zero() }
-    }
-}
-
-pin_project! {
-    /// The future of [`FaultService`].
-    #[must_use = "futures do nothing unless polled"]
-    pub struct FaultFuture<F> {
-        #[pin]
-        inner: Option<F>,
-        refusal: Option<Kind>,
-        until: Option<Instant>,
-        timer: Timer,
-        is_over: bool,
-    }
-}
-
-impl<F> fmt::Debug for FaultFuture<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FaultFuture").finish_non_exhaustive()
-    }
-}
-
-impl<F, R, E> Future for FaultFuture<F>
-where
-    F: Future<Output = Result<http::Response<R>, E>>,
-{
-    type Output = Result<http::Response<FaultBody<R>>, E>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        if !*this.is_over {
-            ready!(this.timer.poll_at(*this.until, cx));
-            *this.is_over = true;
-        }
-        match (this.inner.as_pin_mut(), *this.refusal) {
-            (Some(inner), _) => {
-                inner.poll(cx).map_ok(|response| response.map(|body| FaultBody { body: Some(body) }))
+        let response = refusal.map_or_else(|| Ok(self.inner.call(request)), Err);
+        Box::pin(async move {
+            wait(delay).await;
+            match response {
+                Ok(response) => Ok(response.await?.map(|body| FaultBody { body: Some(body) })),
+                Err(refusal) => Ok(refused(refusal)),
             }
-            (None, Some(refusal)) => Poll::Ready(Ok(refused(refusal))),
-            (None, None) => Poll::Pending,
-        }
+        })
     }
 }
 

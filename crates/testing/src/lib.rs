@@ -19,7 +19,7 @@ mod storage;
 mod suite;
 
 pub use attempts::{AttemptRow, Attempts, Reported};
-pub use fault::{Fault, FaultBody, FaultFuture, FaultLayer, FaultService};
+pub use fault::{Fault, FaultBody, FaultLayer, FaultService};
 pub use log::{Arrival, Log};
 pub use network::{
     ConnectionFault, Direction, FaultProxy, Pipe, Pipes, RawFrame, RawRequest, RawServer, TokenEndpoint,
@@ -35,7 +35,7 @@ pub use script::{Script, Step};
 #[cfg(feature = "toml")]
 pub use script_file::ParseScriptError;
 pub use scripted::Scripted;
-pub use server::{Empty, SocketServer, VirtualServer};
+pub use server::{Empty, GrpcHandler, SocketServer, VirtualServer};
 #[cfg(feature = "storage-emulator")]
 pub use storage::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 pub use suite::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};

@@ -5,14 +5,11 @@ use gax_retry::Code;
 use gax_text::{Escaped, Human};
 use h2::Reason;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyExt as _, Full};
 use prost::Message;
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::fmt;
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
@@ -328,20 +325,6 @@ impl fmt::Display for Reply {
 
 /// The body of a good response.
 pub(super) fn message_and_status(message: Bytes) -> Body {
-    let frames = [Frame::data(message), Frame::trailers(headers(&[("grpc-status", "0")]))];
-    Body::new(Frames(frames.into()))
-}
-
-struct Frames(VecDeque<Frame<Bytes>>);
-
-impl HttpBody for Frames {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.pop_front().map(Ok))
-    }
+    let trailers = headers(&[("grpc-status", "0")]);
+    Body::new(Full::new(message).with_trailers(ready(Some(Ok(trailers)))))
 }

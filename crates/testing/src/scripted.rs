@@ -2,7 +2,7 @@
 
 use super::log::Watch;
 use super::network::wait;
-use super::server::Empty;
+use super::server::{Empty, GrpcHandler};
 use super::{BodyPart, Log, Reply, Script, Step};
 use bytes::Bytes;
 use gax_driver::__private::{Clock, Timer};
@@ -51,12 +51,7 @@ impl<S: NamedService> NamedService for Scripted<S> {
 
 type Served = Result<http::Response<Body>, Infallible>;
 
-impl<S> Service<http::Request<Body>> for Scripted<S>
-where
-    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-{
+impl<S: GrpcHandler> Service<http::Request<Body>> for Scripted<S> {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Served> + Send>>;

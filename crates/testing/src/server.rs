@@ -59,12 +59,7 @@ impl VirtualServer {
     ///
     /// Outside of a tokio runtime.
     #[must_use]
-    pub fn serving<S>(service: S, script: Script) -> Self
-    where
-        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-        S: Clone + Send + 'static,
-        S::Future: Send,
-    {
+    pub fn serving(service: impl GrpcHandler, script: Script) -> Self {
         Self::run(service, script, None)
     }
 
@@ -75,21 +70,11 @@ impl VirtualServer {
     ///
     /// Outside of a tokio runtime.
     #[must_use]
-    pub fn with_stream_limit<S>(streams: u32, service: S, script: Script) -> Self
-    where
-        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-        S: Clone + Send + 'static,
-        S::Future: Send,
-    {
+    pub fn with_stream_limit(streams: u32, service: impl GrpcHandler, script: Script) -> Self {
         Self::run(service, script, Some(streams))
     }
 
-    fn run<S>(service: S, script: Script, streams: Option<u32>) -> Self
-    where
-        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-        S: Clone + Send + 'static,
-        S::Future: Send,
-    {
+    fn run(service: impl GrpcHandler, script: Script, streams: Option<u32>) -> Self {
         let (pipes, log) = (Pipes::new(), Log::default());
         let scripted = Scripted::new(service, script, log.clone());
         tokio::spawn(accept(Acceptor::of(&pipes), scripted, streams, usize::MAX));
@@ -167,12 +152,7 @@ impl SocketServer {
     /// # Panics
     ///
     /// Outside of a tokio runtime.
-    pub fn start<S>(address: SocketAddr, service: S) -> io::Result<Self>
-    where
-        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-        S: Clone + Send + 'static,
-        S::Future: Send,
-    {
+    pub fn start(address: SocketAddr, service: impl GrpcHandler) -> io::Result<Self> {
         let acceptor = Acceptor::listen(address)?;
         let address = acceptor.address()?;
         let accepting = accept(acceptor, service, Some(Self::MAX_STREAMS), Self::MAX_CONNECTIONS);
@@ -193,12 +173,7 @@ impl Drop for SocketServer {
 }
 
 /// Serves connections until nobody connects any longer and the last one has ended.
-async fn accept<S>(mut acceptor: Acceptor, service: S, streams: Option<u32>, most: usize)
-where
-    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-{
+async fn accept(mut acceptor: Acceptor, service: impl GrpcHandler, streams: Option<u32>, most: usize) {
     let (sender, mut refusals) = unbounded_channel();
     let mut connections = JoinSet::new();
     loop {
@@ -221,6 +196,23 @@ where
             Some(_) = connections.join_next() => {}
         }
     }
+}
+
+/// A gRPC service that can be served: a generated server, tonic's `Routes`, or any other of that form.
+pub trait GrpcHandler:
+    Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + 'static
+{
+}
+
+impl<S> GrpcHandler for S where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + 'static
+{
 }
 
 /// Replies to everything with an empty message.

@@ -12,6 +12,7 @@ mod pipe;
 mod pipes;
 mod raw_frame;
 mod raw_server;
+mod replies;
 #[cfg(feature = "connection")]
 mod resolver;
 mod token_endpoint;

@@ -1,10 +1,9 @@
 //! A resolver that follows a script.
 
+use super::replies::Replies;
 use gax_connection::{Address, ResolveFuture, Resolver};
-use std::collections::VecDeque;
 use std::future::{pending, ready};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
 use tonic::codegen::StdError;
 
 /// One result of a [`ScriptedResolver`].
@@ -37,22 +36,15 @@ pub enum Resolution {
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScriptedResolver {
-    state: Arc<Mutex<State>>,
+    results: Replies<Resolution>,
     changes: bool,
-}
-
-#[derive(Debug)]
-struct State {
-    results: VecDeque<Resolution>,
-    asked: usize,
 }
 
 impl ScriptedResolver {
     /// A resolver with these results.
     #[must_use]
     pub fn new(results: impl IntoIterator<Item = Resolution>) -> Self {
-        let state = State { results: results.into_iter().collect(), asked: 0 };
-        Self { state: Arc::new(Mutex::new(state)), changes: false }
+        Self { results: Replies::new(results), changes: false }
     }
 
     /// Says immediately that its addresses have changed, whenever it is asked.
@@ -64,18 +56,13 @@ impl ScriptedResolver {
     /// How often it was asked.
     #[must_use]
     pub fn asked(&self) -> usize {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).asked
+        self.results.asked()
     }
 }
 
 impl Resolver for ScriptedResolver {
     fn resolve(&self) -> ResolveFuture<'_, Result<Vec<Address>, StdError>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.asked += 1;
-        let result = match state.results.len() {
-            0 | 1 => state.results.front().cloned(),
-            _ => state.results.pop_front(),
-        };
+        let result = self.results.next();
         Box::pin(async {
             match result {
                 Some(Resolution::Addresses(addresses)) => Ok(addresses.into_iter().map(Into::into).collect()),

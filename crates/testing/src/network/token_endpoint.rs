@@ -1,10 +1,9 @@
 //! A token endpoint that follows a script.
 
+use super::replies::Replies;
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsError};
 use gax_retry::Code;
-use std::collections::VecDeque;
 use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// One reply of a [`TokenEndpoint`].
@@ -39,21 +38,21 @@ pub enum TokenReply {
 /// ```
 #[derive(Debug, Clone)]
 pub struct TokenEndpoint {
-    state: Arc<Mutex<(VecDeque<TokenReply>, usize)>>,
+    replies: Replies<TokenReply>,
 }
 
 impl TokenEndpoint {
     /// An endpoint with these replies.
     #[must_use]
     pub fn new(replies: impl IntoIterator<Item = TokenReply>) -> Self {
-        Self { state: Arc::new(Mutex::new((replies.into_iter().collect(), 0))) }
+        Self { replies: Replies::new(replies) }
     }
 
     /// Credentials that come from it.
     pub fn credentials(&self) -> Credentials {
-        let this = self.clone();
+        let replies = self.replies.clone();
         Credentials::new(move || {
-            let reply = this.next();
+            let reply = replies.next();
             async move {
                 match reply {
                     Some(TokenReply::Token(token, lifetime)) => {
@@ -67,18 +66,9 @@ impl TokenEndpoint {
         })
     }
 
-    fn next(&self) -> Option<TokenReply> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.1 += 1;
-        match state.0.len() {
-            0 | 1 => state.0.front().cloned(),
-            _ => state.0.pop_front(),
-        }
-    }
-
     /// How often it was asked.
     #[must_use]
     pub fn asked(&self) -> usize {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).1
+        self.replies.asked()
     }
 }

@@ -4,15 +4,15 @@ use super::serve::serve;
 use super::shared::Shared;
 use super::{StorageArrival, StorageFault, StorageObject};
 use crate::Pipes;
+use crate::network::Acceptor;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-use tokio::task::AbortHandle;
-use tokio_stream::StreamExt as _;
+use tokio::task::JoinSet;
 
 /// An emulator of Cloud Storage in this process, with faults at any byte: for tests of programs that upload and download.
 ///
@@ -60,18 +60,8 @@ use tokio_stream::StreamExt as _;
 pub struct StorageEmulator {
     shared: Arc<Shared>,
     pipes: Pipes,
-    listeners: Arc<Listeners>,
-}
-
-/// The tasks that accept connections over sockets. They end with the last clone of the emulator.
-#[derive(Debug, Default)]
-struct Listeners(Mutex<Vec<AbortHandle>>);
-
-impl Drop for Listeners {
-    fn drop(&mut self) {
-        let listeners = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        listeners.iter().for_each(AbortHandle::abort);
-    }
+    /// The tasks that accept connections over sockets. They end with the last clone of the emulator.
+    listeners: Arc<Mutex<JoinSet<()>>>,
 }
 
 impl StorageEmulator {
@@ -83,13 +73,7 @@ impl StorageEmulator {
     #[must_use]
     pub fn start() -> Self {
         let (shared, pipes) = (Arc::new(Shared::new()), Pipes::new());
-        let mut incoming = pipes.incoming();
-        let accepting = Arc::clone(&shared);
-        tokio::spawn(async move {
-            while let Some(Ok(io)) = incoming.next().await {
-                tokio::spawn(connection(Arc::clone(&accepting), io));
-            }
-        });
+        tokio::spawn(accept(Arc::clone(&shared), Acceptor::of(&pipes)));
         Self { shared, pipes, listeners: Arc::default() }
     }
 
@@ -113,17 +97,12 @@ impl StorageEmulator {
     /// # Errors
     ///
     /// No port can be had.
+    #[expect(clippy::unused_async, reason = "it has to be called in a runtime")]
     pub async fn listen(&self) -> io::Result<String> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let shared = Arc::clone(&self.shared);
-        let accepting = tokio::spawn(async move {
-            while let Ok((io, _)) = listener.accept().await {
-                io.set_nodelay(true).ok();
-                tokio::spawn(connection(Arc::clone(&shared), io));
-            }
-        });
-        self.listeners.0.lock().unwrap_or_else(PoisonError::into_inner).push(accepting.abort_handle());
+        let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
+        let url = format!("http://{}", acceptor.address()?);
+        let accepting = accept(Arc::clone(&self.shared), acceptor);
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).spawn(accepting);
         Ok(url)
     }
 
@@ -190,11 +169,15 @@ impl StorageEmulator {
     }
 }
 
+/// Serves connections until nobody connects any longer.
+async fn accept(shared: Arc<Shared>, mut acceptor: Acceptor) {
+    while let Ok(Some(io)) = acceptor.accept().await {
+        tokio::spawn(connection(Arc::clone(&shared), io));
+    }
+}
+
 /// Serves a connection until it ends or is broken.
-async fn connection<I>(shared: Arc<Shared>, io: I)
-where
-    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
+async fn connection(shared: Arc<Shared>, io: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
     let broken = shared.connection();
     let service = service_fn(move |request| serve(Arc::clone(&shared), request));
     let server = auto::Builder::new(TokioExecutor::new());

@@ -1,27 +1,15 @@
 //! The end of an upload: the object is made.
 
 use super::exchange::{Exchange, Stop};
-use crate::storage::state::{Checksums, Preconditions, Stage, StorageObject};
+use crate::storage::state::{Checksums, ObjectUpload, Stage, StorageObject};
 use bytes::Bytes;
 use http::HeaderMap;
-use serde_json::Value;
-
-/// An upload that is whole.
-pub(crate) struct WholeUpload {
-    pub(crate) bucket: String,
-    pub(crate) name: String,
-    pub(crate) content: Bytes,
-    pub(crate) metadata: Value,
-    pub(crate) content_type: Option<String>,
-    pub(crate) preconditions: Preconditions,
-    pub(crate) promised: Checksums,
-    pub(crate) key_hash: Option<String>,
-}
 
 impl Exchange {
     /// Makes the object, if its checksums are right and its preconditions hold; returns its metadata.
-    pub(crate) fn make_object(&self, upload: WholeUpload) -> Result<Bytes, Stop> {
-        let mut object = StorageObject::of_upload(upload.content, &upload.metadata, upload.content_type);
+    pub(crate) fn make_object(&self, upload: ObjectUpload) -> Result<Bytes, Stop> {
+        let mut object =
+            StorageObject::of_upload(upload.content.into(), &upload.metadata, upload.content_type);
         if let Some(mismatch) = upload.promised.mismatch(object.checksums()) {
             return Err(Stop::error(400, &mismatch));
         }
@@ -39,17 +27,10 @@ impl Exchange {
     /// Makes the object of an upload by several requests; returns its metadata.
     pub(crate) fn finish(&self, id: &str, headers: &HeaderMap) -> Result<Bytes, Stop> {
         let upload = self.shared.change(|state| {
-            let session = state.sessions.get_mut(id)?;
-            Some(WholeUpload {
-                bucket: session.bucket.clone(),
-                name: session.name.clone(),
-                content: std::mem::take(&mut session.content).into(),
-                metadata: session.metadata.clone(),
-                content_type: session.content_type.clone(),
-                preconditions: session.preconditions,
-                promised: Checksums::in_headers(headers).or(session.promised.clone()),
-                key_hash: session.key_hash.clone(),
-            })
+            let session = &mut state.sessions.get_mut(id)?.upload;
+            let content = std::mem::take(&mut session.content);
+            let promised = Checksums::in_headers(headers).or(session.promised.clone());
+            Some(ObjectUpload { content, promised, ..session.clone() })
         });
         let Some(upload) = upload else { return Err(Stop::error(404, NO_SESSION)) };
         let made = self.make_object(upload);

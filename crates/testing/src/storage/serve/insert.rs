@@ -1,8 +1,9 @@
 //! Uploads in one request, and the starts of others.
 
 use super::exchange::{Exchange, Stop};
-use super::finish::{CONDITION, WholeUpload};
-use crate::storage::state::{Checksums, Preconditions, Protocol, Session, Sessions, Stage};
+use super::finish::CONDITION;
+use super::route::Route;
+use crate::storage::state::{Checksums, ObjectUpload, Preconditions, Protocol, Session, Sessions, Stage};
 use crate::storage::wire::{Reply, Target, related_parts};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -32,6 +33,26 @@ fn name(target: &Target, metadata: &Value) -> Result<String, Stop> {
     name.ok_or_else(|| Stop::error(400, "Required object name."))
 }
 
+/// The object of an upload, as its first request describes it.
+fn described(
+    head: &Parts,
+    target: &Target,
+    route: &Route,
+    metadata: Value,
+    content_type: Option<&str>,
+) -> Result<ObjectUpload, Stop> {
+    Ok(ObjectUpload {
+        bucket: route.bucket.clone(),
+        name: name(target, &metadata)?,
+        content: Vec::new(),
+        promised: Checksums::in_headers(&head.headers).or(Checksums::in_metadata(&metadata)),
+        metadata,
+        content_type: content_type.filter(|text| !text.is_empty()).map(str::to_owned),
+        preconditions: Preconditions::of(target).map_err(Stop::invalid)?,
+        key_hash: key_hash(&head.headers),
+    })
+}
+
 impl Exchange {
     /// An upload in one request.
     pub(crate) async fn insert<B: Body<Data = Bytes> + Unpin>(
@@ -39,33 +60,24 @@ impl Exchange {
         head: &Parts,
         target: &Target,
         body: &mut B,
-        bucket: String,
-        is_multipart: bool,
+        route: &Route,
     ) -> Result<Reply, Stop> {
         let whole = self.collect(body).await?;
         let content_type = text(&head.headers, "content-type").unwrap_or_default();
-        let (metadata, content_type, content) = if is_multipart {
+        let protocol = text(&head.headers, "x-goog-upload-protocol").or(target.query("uploadType"));
+        let (upload, content) = if protocol == Some("multipart") {
             let parts = related_parts(content_type, &whole);
             let Some(((_, fields), (content_type, content))) = parts else {
                 return Err(Stop::error(400, "Malformed multipart body."));
             };
-            (metadata(&fields)?, content_type, content)
+            (described(head, target, route, metadata(&fields)?, content_type.as_deref())?, content)
         } else {
             let encoding =
                 target.query("contentEncoding").map(|encoding| json!({ "contentEncoding": encoding }));
-            (encoding.unwrap_or_else(|| json!({})), Some(content_type.to_owned()), whole)
+            let metadata = encoding.unwrap_or_else(|| json!({}));
+            (described(head, target, route, metadata, Some(content_type))?, whole)
         };
-        let resource = self.make_object(WholeUpload {
-            bucket,
-            name: name(target, &metadata)?,
-            promised: Checksums::in_headers(&head.headers).or(Checksums::in_metadata(&metadata)),
-            content,
-            metadata,
-            content_type: content_type.filter(|text| !text.is_empty()),
-            preconditions: Preconditions::of(target).map_err(Stop::invalid)?,
-            key_hash: key_hash(&head.headers),
-        })?;
-        Ok(Reply::json(resource))
+        Ok(Reply::json(self.make_object(ObjectUpload { content: content.into(), ..upload })?))
     }
 
     /// Starts an upload by several requests.
@@ -74,43 +86,32 @@ impl Exchange {
         head: &Parts,
         target: &Target,
         body: &mut B,
-        bucket: String,
-        protocol: Protocol,
+        route: &Route,
     ) -> Result<Reply, Stop> {
         let metadata = metadata(&self.collect(body).await?)?;
-        let name = name(target, &metadata)?;
-        let prefix = match protocol {
+        let prefix = match route.protocol {
             Protocol::Resumable => "x-upload-content",
             Protocol::Universal => "x-goog-upload-header-content",
         };
         let declared = |what: &str| text(&head.headers, &format!("{prefix}-{what}"));
-        let length = match declared("length").map(str::parse::<u64>) {
-            None => None,
-            Some(Ok(length)) => Some(length),
-            Some(Err(_)) => return Err(Stop::error(400, "The length of the content is not a number.")),
-        };
-        let preconditions = Preconditions::of(target).map_err(Stop::invalid)?;
-        let session = Session {
-            protocol,
-            preconditions,
-            key_hash: key_hash(&head.headers),
-            promised: Checksums::in_headers(&head.headers).or(Checksums::in_metadata(&metadata)),
-            content_type: declared("type").map(str::to_owned),
-            length,
-            content: Vec::new(),
-            stage: Stage::Active,
-            bucket: bucket.clone(),
-            name: name.clone(),
-            metadata,
-        };
+        let length = declared("length").map(str::parse::<u64>).transpose();
+        let length = length.map_err(|_| Stop::error(400, "The length of the content is not a number."))?;
+        let upload = described(head, target, route, metadata, declared("type"))?;
         let id = self.shared.change(|state| {
-            let refusal = preconditions.refusal(state.objects.get(&bucket, &name), false);
-            refusal.map_or_else(|| Ok(state.sessions.start(session)), Err)
-        });
-        let id = id.map_err(|status| Stop::error(status, CONDITION))?;
+            let there = state.objects.get(&upload.bucket, &upload.name);
+            match upload.preconditions.refusal(there, false) {
+                Some(status) => Err(Stop::error(status, CONDITION)),
+                None => Ok(state.sessions.start(Session {
+                    protocol: route.protocol,
+                    length,
+                    upload,
+                    stage: Stage::Active,
+                })),
+            }
+        })?;
         let uri = session_uri(head, &id);
         let reply = Reply::new(200).with("x-guploader-uploadid", id);
-        Ok(match protocol {
+        Ok(match route.protocol {
             Protocol::Resumable => reply.with("location", uri),
             Protocol::Universal => reply
                 .with("x-goog-upload-url", uri.clone())

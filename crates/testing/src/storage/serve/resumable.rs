@@ -1,8 +1,9 @@
-//! Cloud Storage's protocol of uploads that can be resumed.
+//! Cloud Storage's protocol of uploads that can be resumed, and what it shares with the universal one.
 
 use super::exchange::{Exchange, Stop};
 use super::finish::NO_SESSION;
 use super::insert::text;
+use super::universal::{IS_FINAL, active};
 use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
 use crate::storage::state::{Protocol, Sessions, Stage};
@@ -74,7 +75,7 @@ impl Exchange {
         id: &str,
     ) -> Result<Reply, Stop> {
         let (stage, persisted, declared) = self.session(id, Protocol::Resumable)?;
-        if let Some(reply) = over(&stage) {
+        if let Some(reply) = over(&stage, Protocol::Resumable) {
             self.drain(body).await?;
             return Ok(reply);
         }
@@ -120,42 +121,52 @@ impl Exchange {
         if is_last {
             Ok(Reply::json(self.finish(id, &head.headers)?))
         } else {
-            Ok(self.incomplete(head, persisted))
+            Ok(self.incomplete(head, Protocol::Resumable, persisted))
         }
     }
 
-    /// How much of an upload has been persisted. `bytes */N` finishes one that is whole.
-    pub(crate) fn query(&mut self, head: &Parts, id: &str) -> Result<Reply, Stop> {
-        let (stage, persisted, declared) = self.session(id, Protocol::Resumable)?;
-        if let Some(reply) = over(&stage) {
+    /// How much of an upload has been persisted. `bytes */N` finishes one by Cloud Storage's own protocol that is whole.
+    pub(crate) fn query(&mut self, head: &Parts, id: &str, protocol: Protocol) -> Result<Reply, Stop> {
+        let (stage, persisted, declared) = self.session(id, protocol)?;
+        if let Some(reply) = over(&stage, protocol) {
             return Ok(reply);
         }
         let total = match text(&head.headers, "content-range").and_then(ContentRange::read) {
             Some(ContentRange::Query(Some(total))) => Some(total),
             _ => declared,
         };
-        if total == Some(persisted) {
+        if protocol == Protocol::Resumable && total == Some(persisted) {
             return Ok(Reply::json(self.finish(id, &head.headers)?));
         }
-        Ok(self.incomplete(head, persisted))
+        Ok(self.incomplete(head, protocol, persisted))
     }
 
     /// Cancels an upload.
-    pub(crate) fn cancel(&mut self, id: &str) -> Result<Reply, Stop> {
-        let (stage, ..) = self.session(id, Protocol::Resumable)?;
+    pub(crate) fn cancel(&mut self, id: &str, protocol: Protocol) -> Result<Reply, Stop> {
+        let (stage, ..) = self.session(id, protocol)?;
         if let Stage::Active = stage {
             self.shared
                 .change(|state| state.sessions.get_mut(id).map(|session| session.stage = Stage::Cancelled));
         }
-        Ok(over(&stage).unwrap_or_else(|| Reply::new(499)))
+        Ok(match (stage, protocol) {
+            (Stage::Active, Protocol::Resumable) => Reply::new(499),
+            (Stage::Active | Stage::Cancelled, Protocol::Universal) => {
+                Reply::new(200).with("x-goog-upload-status", "cancelled")
+            }
+            (Stage::Finished(_), Protocol::Universal) => Reply::error(400, IS_FINAL),
+            (stage, _) => over(&stage, protocol).unwrap_or_else(|| Reply::new(499)),
+        })
     }
 
-    /// 308 with the range that has been persisted.
-    fn incomplete(&self, head: &Parts, persisted: u64) -> Reply {
+    /// The reply of an upload that continues, with the bytes that have been persisted.
+    pub(crate) fn incomplete(&self, head: &Parts, protocol: Protocol, persisted: u64) -> Reply {
         let persisted = match self.action() {
             Some(Action::Claimed(bytes)) => *bytes,
             _ => persisted,
         };
+        if protocol == Protocol::Universal {
+            return active(Reply::new(200), persisted);
+        }
         let is_overridden = text(&head.headers, "x-guploader-no-308") == Some("yes");
         let mut reply = Reply::new(if is_overridden { 200 } else { 308 });
         if is_overridden {
@@ -168,11 +179,16 @@ impl Exchange {
     }
 }
 
-/// The reply to whatever is sent to an upload that is over.
-fn over(stage: &Stage) -> Option<Reply> {
+/// The reply to what is sent to an upload that is over.
+pub(crate) fn over(stage: &Stage, protocol: Protocol) -> Option<Reply> {
+    let is_universal = protocol == Protocol::Universal;
     match stage {
         Stage::Active => None,
+        Stage::Finished(resource) if is_universal => {
+            Some(Reply::json(resource.clone()).with("x-goog-upload-status", "final"))
+        }
         Stage::Finished(resource) => Some(Reply::json(resource.clone())),
+        Stage::Cancelled if is_universal => Some(Reply::error(410, "The upload has been cancelled.")),
         Stage::Cancelled => Some(Reply::new(499)),
         Stage::Expired(status) => Some(Reply::error(*status, NO_SESSION)),
     }

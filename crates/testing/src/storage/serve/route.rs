@@ -1,7 +1,6 @@
 //! Which request is which.
 
 use crate::storage::StorageCall;
-use crate::storage::shared::State;
 use crate::storage::state::Protocol;
 use crate::storage::wire::{ContentRange, Target};
 use http::Method;
@@ -9,159 +8,79 @@ use http::request::Parts;
 
 /// A request, by what it is about.
 #[derive(Debug)]
-pub(crate) enum Route {
-    Insert {
-        bucket: String,
-        is_multipart: bool,
-    },
-    Start {
-        bucket: String,
-        protocol: Protocol,
-    },
-    /// Requests to a session, by its id.
-    Upload {
-        id: String,
-        protocol: Protocol,
-    },
-    Query {
-        id: String,
-        protocol: Protocol,
-    },
-    Cancel {
-        id: String,
-        protocol: Protocol,
-    },
-    Download {
-        bucket: String,
-        name: String,
-    },
-    Get {
-        bucket: String,
-        name: String,
-    },
-    List {
-        bucket: String,
-    },
-    Delete {
-        bucket: String,
-        name: String,
-    },
-    /// A command of the universal protocol that isn't one.
-    NoCommand,
-    Unknown,
+pub(crate) struct Route {
+    pub(crate) call: StorageCall,
+    /// The protocol of an upload by several requests. A request that is none of those known is a command of the universal protocol that
+    /// isn't one, or anything else.
+    pub(crate) protocol: Protocol,
+    /// The object; empty: none. Of an upload that starts, as the query names it.
+    pub(crate) bucket: String,
+    pub(crate) name: String,
+    /// The session.
+    pub(crate) id: Option<String>,
 }
 
 impl Route {
     pub(crate) fn of(head: &Parts, target: &Target) -> Self {
+        let of = |call, bucket: &str, name: &str| Self {
+            call,
+            protocol: Protocol::Resumable,
+            bucket: bucket.to_owned(),
+            name: name.to_owned(),
+            id: None,
+        };
         let segments = target.segments();
         match (&head.method, segments.as_slice()) {
-            (method, ["upload", "storage", "v1", "b", bucket, "o"]) => {
-                Self::of_upload(method, bucket, head, target).unwrap_or(Self::Unknown)
+            (_, ["upload", "storage", "v1", "b", bucket, "o"]) => {
+                let (call, protocol) = of_upload(head, target);
+                let id = target.query("upload_id").map(str::to_owned);
+                let name = target.query("name").filter(|_| id.is_none()).unwrap_or_default();
+                Self { protocol, id, ..of(call, bucket, name) }
             }
-            (&Method::GET, ["storage", "v1", "b", bucket, "o"]) => Self::List { bucket: owned(bucket) },
+            (&Method::GET, ["storage", "v1", "b", bucket, "o"]) => of(StorageCall::List, bucket, ""),
             (&Method::GET, [before @ .., "storage", "v1", "b", bucket, "o", name])
                 if before == ["download"] || (before.is_empty() && target.query("alt") == Some("media")) =>
             {
-                Self::Download { bucket: owned(bucket), name: owned(name) }
+                of(StorageCall::Download, bucket, name)
             }
-            (&Method::GET, ["storage", "v1", "b", bucket, "o", name]) => {
-                Self::Get { bucket: owned(bucket), name: owned(name) }
-            }
+            (&Method::GET, ["storage", "v1", "b", bucket, "o", name]) => of(StorageCall::Get, bucket, name),
             (&Method::DELETE, ["storage", "v1", "b", bucket, "o", name]) => {
-                Self::Delete { bucket: owned(bucket), name: owned(name) }
+                of(StorageCall::Delete, bucket, name)
             }
-            _ => Self::Unknown,
-        }
-    }
-
-    fn of_upload(method: &Method, bucket: &str, head: &Parts, target: &Target) -> Option<Self> {
-        let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
-        let commands: Vec<&str> = text("x-goog-upload-command")
-            .into_iter()
-            .flat_map(|commands| commands.split(','))
-            .map(str::trim)
-            .collect();
-        if let Some(id) = target.query("upload_id") {
-            let id = id.to_owned();
-            if !commands.is_empty() {
-                let protocol = Protocol::Universal;
-                return match *commands.first()? {
-                    "query" => Some(Self::Query { id, protocol }),
-                    "cancel" => Some(Self::Cancel { id, protocol }),
-                    "upload" | "finalize" => Some(Self::Upload { id, protocol }),
-                    _ => Some(Self::NoCommand),
-                };
-            }
-            let protocol = Protocol::Resumable;
-            return match *method {
-                Method::DELETE => Some(Self::Cancel { id, protocol }),
-                Method::PUT | Method::POST => {
-                    let range = text("content-range").and_then(ContentRange::read);
-                    let is_query = matches!(range, Some(ContentRange::Query(_)));
-                    Some(if is_query { Self::Query { id, protocol } } else { Self::Upload { id, protocol } })
-                }
-                _ => None,
-            };
-        }
-        if method != Method::POST {
-            return None;
-        }
-        let bucket = bucket.to_owned();
-        match (text("x-goog-upload-protocol"), target.query("uploadType")) {
-            (Some("resumable"), _) if commands.first() == Some(&"start") => {
-                Some(Self::Start { bucket, protocol: Protocol::Universal })
-            }
-            (Some("resumable"), _) => Some(Self::NoCommand),
-            (Some("raw"), _) | (None, Some("media")) => Some(Self::Insert { bucket, is_multipart: false }),
-            (Some("multipart"), _) | (None, Some("multipart")) => {
-                Some(Self::Insert { bucket, is_multipart: true })
-            }
-            (None, Some("resumable")) => Some(Self::Start { bucket, protocol: Protocol::Resumable }),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn call(&self) -> StorageCall {
-        match self {
-            Self::Insert { .. } => StorageCall::Insert,
-            Self::Start { .. } => StorageCall::StartUpload,
-            Self::Upload { .. } => StorageCall::Upload,
-            Self::Query { .. } => StorageCall::QueryUpload,
-            Self::Cancel { .. } => StorageCall::CancelUpload,
-            Self::Download { .. } => StorageCall::Download,
-            Self::Get { .. } => StorageCall::Get,
-            Self::List { .. } => StorageCall::List,
-            Self::Delete { .. } => StorageCall::Delete,
-            Self::NoCommand | Self::Unknown => StorageCall::Unknown,
-        }
-    }
-
-    /// The session that it is for.
-    pub(crate) fn session(&self) -> Option<&str> {
-        match self {
-            Self::Upload { id, .. } | Self::Query { id, .. } | Self::Cancel { id, .. } => Some(id),
-            _ => None,
-        }
-    }
-
-    /// Bucket and name of the object that it is about; of uploads that start, as the query has the name.
-    pub(crate) fn object(&self, target: &Target, state: &State) -> Option<(String, String)> {
-        match self {
-            Self::Insert { bucket, .. } | Self::Start { bucket, .. } => {
-                Some((bucket.clone(), target.query("name")?.to_owned()))
-            }
-            Self::Upload { id, .. } | Self::Query { id, .. } | Self::Cancel { id, .. } => {
-                let session = state.sessions.get(id)?;
-                Some((session.bucket.clone(), session.name.clone()))
-            }
-            Self::Download { bucket, name } | Self::Get { bucket, name } | Self::Delete { bucket, name } => {
-                Some((bucket.clone(), name.clone()))
-            }
-            Self::List { .. } | Self::NoCommand | Self::Unknown => None,
+            _ => of(StorageCall::Unknown, "", ""),
         }
     }
 }
 
-fn owned(text: &str) -> String {
-    text.to_owned()
+/// The kind of a request to the path of uploads.
+fn of_upload(head: &Parts, target: &Target) -> (StorageCall, Protocol) {
+    use Protocol::{Resumable, Universal};
+    use StorageCall::{CancelUpload, Insert, QueryUpload, StartUpload, Unknown, Upload};
+    let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
+    let command =
+        text("x-goog-upload-command").and_then(|commands| commands.split(',').next()).map(str::trim);
+    let is_query = || {
+        let range = text("content-range").and_then(ContentRange::read);
+        matches!(range, Some(ContentRange::Query(_)))
+    };
+    match (target.query("upload_id"), command) {
+        (Some(_), Some("query")) => (QueryUpload, Universal),
+        (Some(_), Some("cancel")) => (CancelUpload, Universal),
+        (Some(_), Some("upload" | "finalize")) => (Upload, Universal),
+        (Some(_), Some(_)) => (Unknown, Universal),
+        (Some(_), None) => match head.method {
+            Method::DELETE => (CancelUpload, Resumable),
+            Method::PUT | Method::POST if is_query() => (QueryUpload, Resumable),
+            Method::PUT | Method::POST => (Upload, Resumable),
+            _ => (Unknown, Resumable),
+        },
+        (None, _) if head.method != Method::POST => (Unknown, Resumable),
+        (None, command) => match (text("x-goog-upload-protocol"), target.query("uploadType")) {
+            (Some("resumable"), _) if command == Some("start") => (StartUpload, Universal),
+            (Some("resumable"), _) => (Unknown, Universal),
+            (Some("raw" | "multipart"), _) | (None, Some("media" | "multipart")) => (Insert, Resumable),
+            (None, Some("resumable")) => (StartUpload, Resumable),
+            _ => (Unknown, Resumable),
+        },
+    }
 }

@@ -3,6 +3,7 @@
 use super::exchange::{Exchange, Stop};
 use super::route::Route;
 use crate::network::wait;
+use crate::storage::StorageCall;
 use crate::storage::fault::Action;
 use crate::storage::reply_body::{Broken, ReplyBody};
 use crate::storage::shared::Shared;
@@ -24,20 +25,18 @@ where
 {
     let (head, mut body) = request.into_parts();
     let target = Target::of(&head.uri);
-    let route = Route::of(&head, &target);
-    let call = route.call();
-    let (object, is_universal) = shared.change(|state| {
-        let session = route.session().and_then(|id| state.sessions.get(id));
-        let is_universal = session.is_some_and(|session| {
-            session.protocol == Protocol::Universal && matches!(session.stage, Stage::Active)
-        });
-        (route.object(&target, state), is_universal)
+    let mut route = Route::of(&head, &target);
+    let is_universal = shared.change(|state| {
+        let session = route.id.as_ref().and_then(|id| state.sessions.get(id))?;
+        route.bucket.clone_from(&session.upload.bucket);
+        route.name.clone_from(&session.upload.name);
+        Some(session.protocol == Protocol::Universal && matches!(session.stage, Stage::Active))
     });
-    let name = object.as_ref().map_or("", |(_, name)| name);
-    let (index, armed) = shared.arrive(&head, call, name);
+    let (index, armed) = shared.arrive(&head, route.call, &route.name);
+    let is_universal = is_universal.unwrap_or_default();
     let mut exchange = Exchange { shared, index, armed, is_universal };
-    let reply = match exchange.before(&route, object.as_ref(), &mut body).await {
-        Ok(()) => exchange.carry_out(route, &head, &target, &mut body).await,
+    let reply = match exchange.before(&route, &mut body).await {
+        Ok(()) => exchange.carry_out(&route, &head, &target, &mut body).await,
         Err(stop) => Err(stop),
     };
     let mut reply = match reply {
@@ -62,7 +61,7 @@ where
     let mut response = http::Response::new(());
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     *response.headers_mut() = std::mem::take(&mut reply.headers);
-    let body = ReplyBody::new(shared, index, call, armed, reply);
+    let body = ReplyBody::new(shared, index, route.call, armed, reply);
     Ok(response.map(|()| match cut {
         Some(bytes) => body.cut_after(bytes),
         None => body,
@@ -74,7 +73,6 @@ impl Exchange {
     async fn before<B: Body<Data = Bytes> + Unpin>(
         &mut self,
         route: &Route,
-        object: Option<&(String, String)>,
         body: &mut B,
     ) -> Result<(), Stop> {
         let Some(fault) = self.armed.at_once.clone() else { return Ok(()) };
@@ -93,14 +91,15 @@ impl Exchange {
             }
             Action::Expired(status) => {
                 self.shared.change(|state| {
-                    let session = route.session().and_then(|id| state.sessions.get_mut(id));
+                    let session = route.id.as_ref().and_then(|id| state.sessions.get_mut(id));
                     session.map(|session| session.stage = Stage::Expired(*status))
                 });
                 Ok(())
             }
             Action::Overwrite(other) => {
-                if let Some((bucket, name)) = object {
-                    drop(self.shared.change(|state| state.objects.put(bucket, name, (**other).clone())));
+                if !route.name.is_empty() {
+                    let other = (**other).clone();
+                    drop(self.shared.change(|state| state.objects.put(&route.bucket, &route.name, other)));
                 }
                 Ok(())
             }
@@ -110,34 +109,30 @@ impl Exchange {
 
     async fn carry_out<B: Body<Data = Bytes> + Unpin>(
         &mut self,
-        route: Route,
+        route: &Route,
         head: &Parts,
         target: &Target,
         body: &mut B,
     ) -> Result<Reply, Stop> {
-        match route {
-            Route::Insert { bucket, is_multipart } => {
-                return self.insert(head, target, body, bucket, is_multipart).await;
-            }
-            Route::Start { bucket, protocol } => {
-                return self.start(head, target, body, bucket, protocol).await;
-            }
-            Route::Upload { id, protocol: Protocol::Resumable } => return self.upload(head, body, &id).await,
-            Route::Upload { id, protocol: Protocol::Universal } => {
-                return self.upload_universal(head, body, &id).await;
-            }
+        let Route { call, protocol, bucket, name, id } = route;
+        let id = id.as_deref().unwrap_or_default();
+        match (call, protocol) {
+            (StorageCall::Insert, _) => return self.insert(head, target, body, route).await,
+            (StorageCall::StartUpload, _) => return self.start(head, target, body, route).await,
+            (StorageCall::Upload, Protocol::Resumable) => return self.upload(head, body, id).await,
+            (StorageCall::Upload, Protocol::Universal) => return self.upload_universal(head, body, id).await,
             _ => self.drain(body).await?,
         }
-        match route {
-            Route::Query { id, protocol: Protocol::Resumable } => self.query(head, &id),
-            Route::Query { id, protocol: Protocol::Universal } => self.query_universal(&id),
-            Route::Cancel { id, protocol: Protocol::Resumable } => self.cancel(&id),
-            Route::Cancel { id, protocol: Protocol::Universal } => self.cancel_universal(&id),
-            Route::Download { bucket, name } => self.download(head, target, &bucket, &name),
-            Route::Get { bucket, name } => self.get(target, &bucket, &name),
-            Route::List { bucket } => self.list(target, &bucket),
-            Route::Delete { bucket, name } => self.delete(target, &bucket, &name),
-            Route::NoCommand => Err(Stop::error(400, "X-Goog-Upload-Command is missing, or no command.")),
+        match call {
+            StorageCall::QueryUpload => self.query(head, id, *protocol),
+            StorageCall::CancelUpload => self.cancel(id, *protocol),
+            StorageCall::Download => self.download(head, target, bucket, name),
+            StorageCall::Get => self.get(target, bucket, name),
+            StorageCall::List => self.list(target, bucket),
+            StorageCall::Delete => self.delete(target, bucket, name),
+            _ if *protocol == Protocol::Universal => {
+                Err(Stop::error(400, "X-Goog-Upload-Command is missing, or no command."))
+            }
             _ => Err(Stop::error(404, "Not Found")),
         }
     }

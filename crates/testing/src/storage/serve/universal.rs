@@ -1,9 +1,8 @@
 //! Google's universal protocol of uploads, `X-Goog-Upload-*`.
 
 use super::exchange::{Exchange, Stop};
-use super::finish::NO_SESSION;
 use super::insert::text;
-use crate::storage::fault::Action;
+use super::resumable::over;
 use crate::storage::state::{Protocol, Sessions, Stage};
 use crate::storage::wire::Reply;
 use bytes::Bytes;
@@ -24,9 +23,8 @@ impl Exchange {
         let offset = text(&head.headers, "x-goog-upload-offset").map(str::parse::<u64>);
         let sent = text(&head.headers, "content-length").and_then(|length| length.parse::<u64>().ok());
         let refusal = match (&stage, offset) {
-            (Stage::Cancelled, _) => Some(Reply::error(410, "The upload has been cancelled.")),
-            (Stage::Expired(status), _) => Some(Reply::error(*status, NO_SESSION)),
-            (Stage::Finished(_), _) => Some(Reply::error(400, "The upload is already final.")),
+            (Stage::Finished(_), _) => Some(Reply::error(400, IS_FINAL)),
+            (Stage::Cancelled | Stage::Expired(_), _) => over(&stage, Protocol::Universal),
             (Stage::Active, Some(Ok(offset))) if offset != persisted => Some(active(
                 Reply::error(409, "The offset differs from the number of bytes received."),
                 persisted,
@@ -53,44 +51,13 @@ impl Exchange {
             let reply = Reply::json(self.finish(id, &head.headers)?);
             return Ok(reply.with("x-goog-upload-status", "final"));
         }
-        Ok(active(Reply::new(200), self.claimed(persisted)))
-    }
-
-    /// How much of an upload has been received.
-    pub(crate) fn query_universal(&mut self, id: &str) -> Result<Reply, Stop> {
-        let (stage, persisted, _) = self.session(id, Protocol::Universal)?;
-        Ok(match stage {
-            Stage::Active => active(Reply::new(200), self.claimed(persisted)),
-            Stage::Finished(resource) => Reply::json(resource).with("x-goog-upload-status", "final"),
-            Stage::Cancelled => Reply::error(410, "The upload has been cancelled."),
-            Stage::Expired(status) => Reply::error(status, NO_SESSION),
-        })
-    }
-
-    /// Cancels an upload.
-    pub(crate) fn cancel_universal(&mut self, id: &str) -> Result<Reply, Stop> {
-        let (stage, ..) = self.session(id, Protocol::Universal)?;
-        Ok(match stage {
-            Stage::Active | Stage::Cancelled => {
-                self.shared.change(|state| {
-                    state.sessions.get_mut(id).map(|session| session.stage = Stage::Cancelled)
-                });
-                Reply::new(200).with("x-goog-upload-status", "cancelled")
-            }
-            Stage::Finished(_) => Reply::error(400, "The upload is already final."),
-            Stage::Expired(status) => Reply::error(status, NO_SESSION),
-        })
-    }
-
-    fn claimed(&self, persisted: u64) -> u64 {
-        match self.action() {
-            Some(Action::Claimed(bytes)) => *bytes,
-            _ => persisted,
-        }
+        Ok(self.incomplete(head, Protocol::Universal, persisted))
     }
 }
 
+pub(crate) const IS_FINAL: &str = "The upload is already final.";
+
 /// The reply of an upload that continues.
-fn active(reply: Reply, received: u64) -> Reply {
+pub(crate) fn active(reply: Reply, received: u64) -> Reply {
     reply.with("x-goog-upload-status", "active").with("x-goog-upload-size-received", received)
 }

@@ -12,5 +12,5 @@ pub use object::StorageObject;
 pub(crate) use checksums::Checksums;
 pub(crate) use objects::Objects;
 pub(crate) use preconditions::Preconditions;
-pub(crate) use session::{Protocol, Session, Stage};
+pub(crate) use session::{ObjectUpload, Protocol, Session, Stage};
 pub(crate) use sessions::Sessions;

@@ -24,28 +24,35 @@ pub(crate) enum Stage {
     Expired(u16),
 }
 
+/// An upload by several requests.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) protocol: Protocol,
+    /// The length that the client has declared.
+    pub(crate) length: Option<u64>,
+    /// What has been persisted.
+    pub(crate) upload: ObjectUpload,
+    pub(crate) stage: Stage,
+}
+
+/// An object that is being uploaded, as its first request describes it.
+#[derive(Debug, Clone)]
+pub(crate) struct ObjectUpload {
     pub(crate) bucket: String,
     pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
     pub(crate) metadata: Value,
     pub(crate) content_type: Option<String>,
     pub(crate) preconditions: Preconditions,
-    /// The hash of the key to encrypt with.
-    pub(crate) key_hash: Option<String>,
     /// The checksums that the client has promised.
     pub(crate) promised: Checksums,
-    /// The length that the client has declared.
-    pub(crate) length: Option<u64>,
-    /// The bytes that have been persisted.
-    pub(crate) content: Vec<u8>,
-    pub(crate) stage: Stage,
+    /// The hash of the key to encrypt with.
+    pub(crate) key_hash: Option<String>,
 }
 
 impl Session {
     pub(crate) fn persisted(&self) -> u64 {
-        u64::try_from(self.content.len()).unwrap_or(u64::MAX)
+        u64::try_from(self.upload.content.len()).unwrap_or(u64::MAX)
     }
 
     /// Persists bytes that begin at that place, except for those that have been; bytes beyond a gap are dropped.
@@ -53,7 +60,7 @@ impl Session {
         let Some(known) = self.persisted().checked_sub(place) else { return };
         let known = usize::try_from(known).unwrap_or(usize::MAX);
         if let (Stage::Active, Some(new)) = (&self.stage, bytes.get(known..)) {
-            self.content.extend_from_slice(new);
+            self.upload.content.extend_from_slice(new);
         }
     }
 }
