@@ -141,7 +141,7 @@ struct Report<'a> {
     #[serde(flatten)]
     total: CategoryCounts,
     categories: Vec<CategoryCount<'a>>,
-    failures: Vec<FailedCase<'a>>,
+    failures: &'a [CaseFailure],
 }
 
 #[derive(Serialize)]
@@ -153,42 +153,10 @@ struct CategoryCount<'a> {
     counts: CategoryCounts,
 }
 
-#[derive(Serialize)]
-struct FailedCase<'a> {
-    id: &'a str,
-    kind: &'a str,
-    category: &'a str,
-    line: usize,
-    place: Option<&'a str>,
-    expected: Option<&'a str>,
-    got: Option<&'a str>,
-    message: String,
-}
-
 impl<'a> Report<'a> {
     fn of(summary: &'a Summary) -> Self {
         let categories =
             summary.categories().map(|((kind, name), counts)| CategoryCount { kind, name, counts });
-        Self {
-            total: summary.total(),
-            categories: categories.collect(),
-            failures: summary.failures().iter().map(FailedCase::from).collect(),
-        }
-    }
-}
-
-impl<'a> From<&'a CaseFailure> for FailedCase<'a> {
-    fn from(failure: &'a CaseFailure) -> Self {
-        let difference = failure.difference();
-        Self {
-            id: &failure.id,
-            kind: &failure.kind,
-            category: &failure.category,
-            line: failure.line,
-            place: difference.map(|difference| &*difference.place),
-            expected: difference.map(|difference| &*difference.expected),
-            got: difference.map(|difference| &*difference.got),
-            message: failure.to_string(),
-        }
+        Self { total: summary.total(), categories: categories.collect(), failures: summary.failures() }
     }
 }

@@ -4,7 +4,6 @@
 
 use super::case::{Reply, Unary};
 use super::drive::{endless, micros, too_many};
-use super::fault::Fault;
 use super::record::{Denied, Record, Row};
 use gax_retry::gax_java::{Algorithm, Limit, Next};
 use gax_retry::plan::Simulation;
@@ -12,7 +11,7 @@ use gax_retry::{Code, NoJitter};
 use std::time::Duration;
 
 /// Runs the script. `None`: an attempt hangs forever.
-pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
+pub(super) fn bare(case: &Unary) -> Result<Option<Record>, String> {
     let algorithm = Algorithm::new(&case.settings.raw);
     let (mut next, mut timeout, mut now) = (algorithm.first(), algorithm.first_timeout(), Duration::ZERO);
     let mut attempts = Vec::new();

@@ -1,6 +1,5 @@
 //! One recorded case.
 
-use super::fault::{Fault, shortened};
 use super::record::Record;
 use gax_retry::gax_java::RawSettings;
 use gax_retry::{Code, CodeSet};
@@ -169,29 +168,47 @@ pub(super) enum PollResult {
 }
 
 impl Case {
-    pub(super) fn read(kind: &str, case: &Value) -> Result<Self, Fault> {
+    pub(super) fn settings(&self) -> &Settings {
+        match self {
+            Self::Unary(case) => &case.settings,
+            Self::Streaming(case) => &case.settings,
+            Self::Poll(case) => &case.settings,
+            Self::Validate(case) => &case.settings,
+        }
+    }
+
+    pub(super) fn read(kind: &str, case: &Value) -> Result<Self, String> {
         match kind {
             "unary" => read(case).map(Self::Unary),
             "streaming" => read(case).map(Self::Streaming),
             "poll" => read(case).map(Self::Poll),
             "validate" => read(case).map(Self::Validate),
             kind => {
-                let kind = shortened(format!("{kind:?}"));
-                Err(Fault(format!("kind {kind} is not known (unary, streaming, poll or validate)")))
+                let kind = shortened(&format!("{kind:?}"));
+                Err(format!("kind {kind} is not known (unary, streaming, poll or validate)"))
             }
         }
     }
 }
 
-fn read<T: DeserializeOwned>(case: &Value) -> Result<T, Fault> {
+/// A text from the file, short enough for a message.
+pub(super) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+fn read<T: DeserializeOwned>(case: &Value) -> Result<T, String> {
     if let Some(name) = ["id", "category"].iter().find(|name| !case[**name].is_string()) {
-        return Err(Fault(format!("{name} is missing, or not a string")));
+        return Err(format!("{name} is missing, or not a string"));
     }
     let mut case = case.clone();
     if let Some(fields) = case.as_object_mut() {
         fields.retain(|name, _| !LABELS.contains(&name.as_str()));
     }
-    serde_path_to_error::deserialize(case).map_err(|error| Fault(error.to_string()))
+    serde_path_to_error::deserialize(case).map_err(|error| error.to_string())
 }
 
 impl TryFrom<Value> for Callable {

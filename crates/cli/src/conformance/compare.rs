@@ -1,10 +1,12 @@
 //! The first difference between a record and what the engine did.
 
 use super::record::{Denied, Record, Row};
-use std::fmt::Display;
+use gax_text::Escaped;
+use serde::Serialize;
+use std::fmt::{self, Display};
 
 /// A value that is not the recorded one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Difference {
     /// The place in the case, such as `expected.attempts[1].end_us`.
     pub(crate) place: String,
@@ -17,6 +19,13 @@ pub(crate) struct Difference {
 impl Difference {
     pub(super) fn new(place: impl Into<String>, expected: impl Display, got: impl Display) -> Self {
         Self { place: place.into(), expected: expected.to_string(), got: got.to_string() }
+    }
+}
+
+impl Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, expected, got } = self;
+        write!(f, "{place} is {} in the record, but {got} here", Escaped(expected))
     }
 }
 
@@ -44,18 +53,20 @@ pub(super) fn difference(
         (None, None) => return None,
         (expected, got) => return Some(Difference::new(place, ended(expected), ended(got))),
     };
-    for (index, (left, right)) in expected.attempts.iter().zip(&got.attempts).enumerate() {
-        let found = row(&format!("{place}.attempts[{index}]"), left, right, extent);
-        if found.is_some() {
-            return found;
-        }
-    }
-    let mut fields = Comparison::new(place);
-    fields.compare("attempts.length", expected.attempts.len(), got.attempts.len());
-    fields.compare("end", &expected.end, &got.end);
-    fields.compare("final_code", code(expected), code(got));
-    fields.compare("end_us", expected.end_us, got.end_us);
-    let found = fields.found.or_else(|| match extent {
+    let rows = expected.attempts.iter().zip(&got.attempts).enumerate();
+    let found = rows.into_iter().find_map(|(index, (left, right))| {
+        first(&format!("{place}.attempts[{index}]"), row(left, extent), row(right, extent))
+    });
+    let fields = |record: &Record| -> [Field; 4] {
+        [
+            ("attempts.length", Some(record.attempts.len().to_string())),
+            ("end", Some(record.end.clone())),
+            ("final_code", Some(record.final_code.clone().unwrap_or_else(|| "null".to_owned()))),
+            ("end_us", Some(record.end_us.to_string())),
+        ]
+    };
+    let found = found.or_else(|| first(place, fields(expected), fields(got)));
+    let found = found.or_else(|| match extent {
         Extent::Whole => refused(place, expected.denied_next.as_ref(), got.denied_next.as_ref()),
         Extent::Attempts | Extent::AsCalled => {
             let denied = expected.denied_next.as_ref().filter(|_| extent == Extent::Attempts)?;
@@ -78,63 +89,47 @@ fn ended(record: Option<&Record>) -> &'static str {
     if record.is_some() { "an operation that ends" } else { "null (an attempt that never ends)" }
 }
 
-fn code(record: &Record) -> &str {
-    record.final_code.as_deref().unwrap_or("null")
-}
-
-fn row(place: &str, expected: &Row, got: &Row, extent: Extent) -> Option<Difference> {
-    let timeout = |row: &Row| match extent {
-        Extent::Whole | Extent::Attempts => row.rpc_timeout_us,
-        Extent::AsCalled => row.rpc_timeout_us.max(0),
-    };
-    let mut fields = Comparison::new(place);
-    fields.compare("attempt", expected.attempt, got.attempt);
-    if let (Some(expected), Some(got)) = (expected.attempt_count, got.attempt_count) {
-        fields.compare("attempt_count", expected, got);
-    }
-    if let (Some(expected), Some(got)) = (expected.overall_attempt_count, got.overall_attempt_count) {
-        fields.compare("overall_attempt_count", expected, got);
-    }
-    fields.compare("retry_delay_us", expected.retry_delay_us, got.retry_delay_us);
-    fields.compare("rpc_timeout_us", timeout(expected), timeout(got));
-    fields.compare("start_us", expected.start_us, got.start_us);
-    fields.compare("end_us", expected.end_us, got.end_us);
-    fields.compare("outcome", &expected.outcome, &got.outcome);
-    fields.found
+/// A row by the names of its fields; `None`: it isn't known.
+fn row(row: &Row, extent: Extent) -> [Field; 8] {
+    let number = |number: i128| Some(number.to_string());
+    let timeout = row.rpc_timeout_us;
+    [
+        ("attempt", number(row.attempt)),
+        ("attempt_count", row.attempt_count.and_then(number)),
+        ("overall_attempt_count", row.overall_attempt_count.and_then(number)),
+        ("retry_delay_us", number(row.retry_delay_us)),
+        ("rpc_timeout_us", number(if extent == Extent::AsCalled { timeout.max(0) } else { timeout })),
+        ("start_us", number(row.start_us)),
+        ("end_us", number(row.end_us)),
+        ("outcome", Some(row.outcome.clone())),
+    ]
 }
 
 fn refused(place: &str, expected: Option<&Denied>, got: Option<&Denied>) -> Option<Difference> {
     let place = format!("{place}.denied_next");
-    let (Some(expected), Some(got)) = (expected, got) else {
+    if expected.is_some() != got.is_some() {
         let text = |denied: Option<&Denied>| {
             denied.map_or("no refused attempt".to_owned(), |denied| format!("attempt {}", denied.attempt))
         };
-        return (expected.is_some() != got.is_some())
-            .then(|| Difference::new(place, text(expected), text(got)));
+        return Some(Difference::new(place, text(expected), text(got)));
+    }
+    let fields = |denied: &Denied| -> [Field; 3] {
+        [
+            ("attempt", Some(denied.attempt.to_string())),
+            ("retry_delay_us", Some(denied.retry_delay_us.to_string())),
+            ("rpc_timeout_us", denied.rpc_timeout_us.map(|timeout| timeout.to_string())),
+        ]
     };
-    let mut fields = Comparison::new(&place);
-    fields.compare("attempt", expected.attempt, got.attempt);
-    fields.compare("retry_delay_us", expected.retry_delay_us, got.retry_delay_us);
-    if let (Some(expected), Some(got)) = (expected.rpc_timeout_us, got.rpc_timeout_us) {
-        fields.compare("rpc_timeout_us", expected, got);
-    }
-    fields.found
+    first(&place, fields(expected?), fields(got?))
 }
 
-/// Keeps the first difference of several fields.
-struct Comparison<'a> {
-    place: &'a str,
-    found: Option<Difference>,
-}
+/// A value by its name; `None`: it isn't known, and not compared.
+type Field = (&'static str, Option<String>);
 
-impl<'a> Comparison<'a> {
-    fn new(place: &'a str) -> Self {
-        Self { place, found: None }
-    }
-
-    fn compare<T: PartialEq + Display>(&mut self, field: &str, expected: T, got: T) {
-        if self.found.is_none() && expected != got {
-            self.found = Some(Difference::new(format!("{}.{field}", self.place), expected, got));
-        }
-    }
+/// The first value that differs.
+fn first<const N: usize>(place: &str, expected: [Field; N], got: [Field; N]) -> Option<Difference> {
+    expected.into_iter().zip(got).find_map(|((name, expected), (_, got))| {
+        let (expected, got) = expected.zip(got)?;
+        (expected != got).then(|| Difference::new(format!("{place}.{name}"), expected, got))
+    })
 }

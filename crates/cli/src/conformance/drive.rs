@@ -1,7 +1,6 @@
 //! Runs a case's script through the operation of a client, under a clock that only counts.
 
 use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
-use super::fault::Fault;
 use super::record::{Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
 use gax_retry::gax_java::Polling;
@@ -22,8 +21,8 @@ fn silence() -> (Option<Duration>, AttemptResult) {
     (None, AttemptResult::failed(Code::DeadlineExceeded))
 }
 
-pub(super) fn too_many() -> Fault {
-    Fault(format!("the operation makes more than {} attempts", Simulation::MAX_ATTEMPTS))
+pub(super) fn too_many() -> String {
+    format!("the operation makes more than {} attempts", Simulation::MAX_ATTEMPTS)
 }
 
 pub(super) fn micros(duration: Duration) -> i128 {
@@ -31,7 +30,7 @@ pub(super) fn micros(duration: Duration) -> i128 {
 }
 
 /// A client's call.
-pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
+pub(super) fn callable(case: &Unary) -> Result<Option<Record>, String> {
     let policy = policy(&case.settings, case.codes, case.context.as_ref());
     let mut script = endless(&case.script);
     run(&policy, unary_call, |_| match script.next() {
@@ -41,7 +40,7 @@ pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
 }
 
 /// A server stream of a client.
-pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
+pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, String> {
     let policy = policy(&case.settings, case.codes, case.context.as_ref());
     let mut script = endless(&case.script);
     let mut counts = Vec::new();
@@ -66,7 +65,7 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
 }
 
 /// A long-running operation: the initial call, then polls.
-pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
+pub(super) fn poll(case: &Polled) -> Result<Option<Record>, String> {
     let call_timeout = case.context.as_ref().map_or(Duration::ZERO, |context| context.timeout);
     let polling = Polling::new(&case.settings.raw).with_call_timeout(call_timeout);
     let policy = Policy::polling(polling);
@@ -133,7 +132,7 @@ fn run(
     policy: &Policy,
     call: impl Fn(&Event) -> Option<String>,
     respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
-) -> Result<Option<Record>, Fault> {
+) -> Result<Option<Record>, String> {
     let mut tracer = Vec::new();
     let mut observer = |event: Event| tracer.extend(call(&event));
     let (attempts, simulated) =

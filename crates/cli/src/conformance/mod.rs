@@ -13,13 +13,12 @@
 //! * `validate`: what `build()` says to the settings.
 //!
 //! An unknown kind, an unknown field, a missing or mistyped one is an error of that case and counted.
-//! A line that is no case at all is an error of the file: a [`NotCases`](runner::NotCases).
+//! A line that is no case at all is an error of the file.
 
 mod bare;
 mod case;
 mod compare;
 mod drive;
-mod fault;
 #[cfg(test)]
 mod goldens_tests;
 mod record;

@@ -1,15 +1,14 @@
 //! Takes lines, runs the cases on them and keeps count.
 
 use super::bare::bare;
-use super::case::{Callable, Case, Polled, Recorded, Streaming, Unary, Validated};
+use super::case::{Callable, Case, Recorded, Unary, Validated, shortened};
 use super::compare::{Difference, Extent, difference};
 use super::drive;
-use super::fault::{Fault, shortened};
 use super::record::Record;
-use super::summary::{CaseFailure, Problem, Summary};
+use super::summary::{CaseFailure, Summary};
 use gax_retry::gax_java::RawSettings;
+use gax_text::Escaped;
 use serde_json::Value;
-use std::fmt;
 
 /// Runs recorded cases, line by line or file by file, and keeps count of them.
 ///
@@ -32,19 +31,19 @@ impl Runner {
     /// # Errors
     ///
     /// The first line that is no case, or a file without any case. The cases before it are counted.
-    pub(crate) fn run_file(&mut self, name: &str, content: &[u8]) -> Result<(), NotCases> {
+    pub(crate) fn run_file(&mut self, name: &str, content: &[u8]) -> Result<(), String> {
         self.file = Some(name.to_owned());
         self.line = 0;
         let before = self.summary.total();
         for line in content.split(|byte| *byte == b'\n') {
             let Ok(line) = std::str::from_utf8(line) else {
                 self.line += 1;
-                return Err(self.not_cases("it is not UTF-8".to_owned()));
+                return Err(self.not_cases("it is not UTF-8"));
             };
             self.run_line(line)?;
         }
         if self.summary.total() == before {
-            return Err(NotCases { file: self.file.clone(), line: None, reason: String::new() });
+            return Err(format!("{name} holds no recorded case"));
         }
         Ok(())
     }
@@ -54,16 +53,16 @@ impl Runner {
     /// # Errors
     ///
     /// The line is no case: not a JSON object, or one that has no `kind`.
-    pub(crate) fn run_line(&mut self, line: &str) -> Result<(), NotCases> {
+    pub(crate) fn run_line(&mut self, line: &str) -> Result<(), String> {
         self.line += 1;
         let line = line.trim_start_matches('\u{feff}').trim();
         if line.is_empty() {
             return Ok(());
         }
-        let case: Value = serde_json::from_str(line).map_err(|error| self.not_cases(error.to_string()))?;
+        let case: Value = serde_json::from_str(line).map_err(|error| self.not_cases(&error.to_string()))?;
         let Some(kind) = case.get("kind").and_then(Value::as_str) else {
             let reason = if case.is_object() { "it has no \"kind\"" } else { "it is not a JSON object" };
-            return Err(self.not_cases(reason.to_owned()));
+            return Err(self.not_cases(reason));
         };
         self.run_case(kind, &case);
         Ok(())
@@ -75,56 +74,41 @@ impl Runner {
     }
 
     fn run_case(&mut self, kind: &str, case: &Value) {
-        let label =
-            |name: &str| case.get(name).and_then(Value::as_str).map(|text| shortened(text.to_owned()));
+        let label = |name: &str| case.get(name).and_then(Value::as_str).map(shortened);
         let id = label("id").unwrap_or_else(|| "a case without an id".to_owned());
         let category = label("category").unwrap_or_else(|| "none".to_owned());
-        let kind_label = shortened(kind.to_owned());
+        let kind_label = shortened(kind);
+        let outcomes = outcomes(kind, case);
         let counts = self.summary.category(&kind_label, &category);
-        let problems = match outcomes(kind, case) {
+        let (line, labels) = (self.line, [&*id, &*kind_label, &*category]);
+        let place = match &self.file {
+            Some(file) => format!("{} ({}:{line})", Escaped(&id), Escaped(file)),
+            None => format!("{} (line {line})", Escaped(&id)),
+        };
+        let failures: Vec<CaseFailure> = match outcomes {
             Ok(outcomes) => {
-                let passed = outcomes.differences.is_empty();
-                counts.count(passed, outcomes.compared, outcomes.traced);
-                outcomes.differences.into_iter().map(Problem::Different).collect()
+                counts.compared += outcomes.compared;
+                counts.traced += outcomes.traced;
+                let failure = |difference: Difference| {
+                    CaseFailure::new(labels, line, format!("{place}: {difference}")).with(difference)
+                };
+                outcomes.differences.into_iter().map(failure).collect()
             }
-            Err(fault) => {
-                counts.count_unreadable();
-                vec![Problem::Unreadable(fault)]
+            Err(reason) => {
+                counts.unreadable += 1;
+                vec![CaseFailure::new(labels, line, format!("{place}: {}", Escaped(&reason)))]
             }
         };
-        for problem in problems {
-            self.summary.add(CaseFailure {
-                id: id.clone(),
-                kind: kind_label.clone(),
-                category: category.clone(),
-                file: self.file.clone(),
-                line: self.line,
-                problem,
-            });
-        }
+        let ended = if failures.is_empty() { &mut counts.passed } else { &mut counts.failed };
+        *ended += 1;
+        self.summary.add(failures);
     }
 
-    fn not_cases(&self, reason: String) -> NotCases {
-        NotCases { file: self.file.clone(), line: Some(self.line), reason }
-    }
-}
-
-/// A file, or a line of it, that isn't a recorded case.
-#[derive(Debug)]
-pub(crate) struct NotCases {
-    file: Option<String>,
-    /// The line that is no case; `None` if the whole file has none.
-    line: Option<usize>,
-    reason: String,
-}
-
-impl fmt::Display for NotCases {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, reason } = self;
-        match (file, line) {
-            (Some(file), Some(line)) => write!(f, "{file}:{line} is not a recorded case: {reason}"),
-            (None, Some(line)) => write!(f, "line {line} is not a recorded case: {reason}"),
-            (file, None) => write!(f, "{} holds no recorded case", file.as_deref().unwrap_or("the file")),
+    fn not_cases(&self, reason: &str) -> String {
+        let line = self.line;
+        match &self.file {
+            Some(file) => format!("{file}:{line} is not a recorded case: {reason}"),
+            None => format!("line {line} is not a recorded case: {reason}"),
         }
     }
 }
@@ -150,23 +134,30 @@ impl Outcomes {
     }
 }
 
-fn outcomes(kind: &str, case: &Value) -> Result<Outcomes, Fault> {
-    match Case::read(kind, case)? {
-        Case::Unary(case) => unary(&case),
-        Case::Streaming(case) => streaming(&case),
-        Case::Poll(case) => poll(&case),
-        Case::Validate(case) => Ok(validate(&case)),
+fn outcomes(kind: &str, case: &Value) -> Result<Outcomes, String> {
+    let case = Case::read(kind, case)?;
+    let mut outcomes = Outcomes::default();
+    outcomes.differences.extend(logical_timeout(case.settings()));
+    let extent = Extent::Attempts;
+    match case {
+        Case::Unary(case) => unary(&case, &mut outcomes)?,
+        Case::Streaming(case) => {
+            outcomes.compare("expected", &case.expected, drive::streaming(&case)?.as_ref(), extent);
+        }
+        Case::Poll(case) => {
+            outcomes.compare("expected", &case.expected, drive::poll(&case)?.as_ref(), extent);
+        }
+        Case::Validate(case) => outcomes.add(validate(&case)),
     }
+    Ok(outcomes)
 }
 
-fn unary(case: &Unary) -> Result<Outcomes, Fault> {
+fn unary(case: &Unary, outcomes: &mut Outcomes) -> Result<(), String> {
     // The algorithm alone has no call contexts.
     let needs_bare = case.context.is_none() || matches!(case.callable, Callable::Same);
     if case.bare.is_none() && needs_bare {
-        return Err(Fault("expected is missing".to_owned()));
+        return Err("expected is missing".to_owned());
     }
-    let mut outcomes = Outcomes::default();
-    outcomes.differences.extend(logical_timeout(&case.settings));
     if let Some(expected) = &case.bare {
         outcomes.compare("expected", expected, bare(case)?.as_ref(), Extent::Whole);
     }
@@ -181,36 +172,17 @@ fn unary(case: &Unary) -> Result<Outcomes, Fault> {
         }
         (Callable::Same, None) => {}
     }
-    Ok(outcomes)
+    Ok(())
 }
 
-fn streaming(case: &Streaming) -> Result<Outcomes, Fault> {
-    let mut outcomes = Outcomes::default();
-    outcomes.differences.extend(logical_timeout(&case.settings));
-    outcomes.compare("expected", &case.expected, drive::streaming(case)?.as_ref(), Extent::Attempts);
-    Ok(outcomes)
-}
-
-fn poll(case: &Polled) -> Result<Outcomes, Fault> {
-    let mut outcomes = Outcomes::default();
-    outcomes.differences.extend(logical_timeout(&case.settings));
-    outcomes.compare("expected", &case.expected, drive::poll(case)?.as_ref(), Extent::Attempts);
-    Ok(outcomes)
-}
-
-fn validate(case: &Validated) -> Outcomes {
-    let mut outcomes = Outcomes::default();
-    outcomes.differences.extend(logical_timeout(&case.settings));
+fn validate(case: &Validated) -> Option<Difference> {
     let error = case.settings.raw.validate().err().map(|error| error.to_string());
     let ok = error.is_none();
-    let difference = if case.ok == ok {
-        let text = |error: Option<String>| error.unwrap_or_else(|| "null".to_owned());
-        (case.error != error).then(|| Difference::new("error", text(case.error.clone()), text(error)))
-    } else {
-        Some(Difference::new("ok", case.ok, ok))
-    };
-    outcomes.add(difference);
-    outcomes
+    if case.ok != ok {
+        return Some(Difference::new("ok", case.ok, ok));
+    }
+    let text = |error: Option<String>| error.unwrap_or_else(|| "null".to_owned());
+    (case.error != error).then(|| Difference::new("error", text(case.error.clone()), text(error)))
 }
 
 /// Settings made with `setLogicalTimeout` are recorded with what came of it.

@@ -1,8 +1,6 @@
 //! Counts of what passed and what did not.
 
 use super::compare::Difference;
-use super::fault::Fault;
-use gax_text::Escaped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,8 +45,8 @@ impl Summary {
         self.categories.entry((kind.to_owned(), category.to_owned())).or_default()
     }
 
-    pub(super) fn add(&mut self, failure: CaseFailure) {
-        self.failures.push(failure);
+    pub(super) fn add(&mut self, failures: Vec<CaseFailure>) {
+        self.failures.extend(failures);
     }
 }
 
@@ -68,65 +66,35 @@ pub(crate) struct CategoryCounts {
     pub(crate) traced: usize,
 }
 
-impl CategoryCounts {
-    pub(super) fn count(&mut self, passed: bool, compared: usize, traced: usize) {
-        if passed {
-            self.passed += 1;
-        } else {
-            self.failed += 1;
-        }
-        self.compared += compared;
-        self.traced += traced;
-    }
-
-    pub(super) fn count_unreadable(&mut self) {
-        self.failed += 1;
-        self.unreadable += 1;
-    }
-}
-
-/// One case that did not pass, and the first thing that differs.
-///
-/// Its text names the case, the place in the record, what is recorded there and what came out.
-#[derive(Debug, PartialEq, Eq)]
+/// One case that did not pass, and the first thing that differs; nothing does if it could not be run.
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct CaseFailure {
     pub(crate) id: String,
     pub(crate) kind: String,
     pub(crate) category: String,
-    pub(super) file: Option<String>,
     /// The line it is on; the first is 1.
     pub(crate) line: usize,
-    pub(super) problem: Problem,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Problem {
-    Different(Difference),
-    Unreadable(Fault),
+    pub(crate) place: Option<String>,
+    expected: Option<String>,
+    got: Option<String>,
+    /// Names the case, the place in the record, what is recorded there and what came out.
+    pub(crate) message: String,
 }
 
 impl CaseFailure {
-    /// The difference; `None`: the case could not be run.
-    pub(crate) fn difference(&self) -> Option<&Difference> {
-        match &self.problem {
-            Problem::Different(difference) => Some(difference),
-            Problem::Unreadable(_) => None,
-        }
+    /// A failure without a difference, of the case with that name and place.
+    pub(super) fn new([id, kind, category]: [&str; 3], line: usize, message: String) -> Self {
+        let [id, kind, category] = [id, kind, category].map(str::to_owned);
+        Self { id, kind, category, line, place: None, expected: None, got: None, message }
+    }
+
+    pub(super) fn with(self, Difference { place, expected, got }: Difference) -> Self {
+        Self { place: Some(place), expected: Some(expected), got: Some(got), ..self }
     }
 }
 
 impl fmt::Display for CaseFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.file {
-            Some(file) => write!(f, "{} ({}:{}): ", Escaped(&self.id), Escaped(file), self.line)?,
-            None => write!(f, "{} (line {}): ", Escaped(&self.id), self.line)?,
-        }
-        match &self.problem {
-            Problem::Different(Difference { place, expected, got }) => {
-                let expected = Escaped(expected);
-                write!(f, "{place} is {expected} in the record, but {got} here")
-            }
-            Problem::Unreadable(Fault(reason)) => write!(f, "{}", Escaped(reason)),
-        }
+        f.write_str(&self.message)
     }
 }
