@@ -9,7 +9,6 @@ use crate::state::{Entered, State};
 use crate::totals::BatcherTotals;
 use crate::waiting::Waiting;
 use gax_retry::batching::{BatchingPolicy, ElementSize};
-use std::fmt;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
@@ -207,8 +206,4 @@ impl<T, R, E> Clone for Batcher<T, R, E> {
     }
 }
 
-impl<T, R, E> fmt::Debug for Batcher<T, R, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batcher").field("name", &self.shared().name).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [T, R, E] Batcher<T, R, E> { name: self.shared().name } }

@@ -7,7 +7,6 @@ use gax_driver::closure::Retryable;
 use gax_driver::{OperationError, OperationReport, Retryer};
 use gax_retry::StartedAttempt;
 use gax_retry::batching::ElementSize;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use tonic::{Response, Status};
@@ -175,8 +174,4 @@ where
     }
 }
 
-impl<T, M, E> fmt::Debug for BatchCall<T, M, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BatchCall").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [T, M, E] BatchCall<T, M, E> {} }

@@ -7,7 +7,6 @@ use gax_driver::observe::OperationObserver;
 use gax_retry::BatchingSettings;
 use gax_retry::batching::{BatchingRules, ElementSize};
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 /// How elements are batched: how a batch is sent, when, and how much may be outstanding. A
@@ -137,12 +136,6 @@ where
     }
 }
 
-impl<T, R, E> fmt::Debug for Batching<T, R, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batching")
-            .field("name", &self.name)
-            .field("settings", &self.settings)
-            .field("rules", &self.rules)
-            .finish_non_exhaustive()
-    }
+gax_text::short_debug! {
+    self: [T, R, E] Batching<T, R, E> { name: self.name, settings: self.settings, rules: self.rules }
 }

@@ -7,7 +7,6 @@ use futures_util::stream::{FuturesUnordered, Stream};
 use gax_driver::__private::{PanicGuard, Timer};
 use gax_driver::observe::BatchInfo;
 use gax_retry::batching::BatchId;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -103,8 +102,4 @@ impl<T, R, E> Drop for BatchDriver<T, R, E> {
     }
 }
 
-impl<T, R, E> fmt::Debug for BatchDriver<T, R, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BatchDriver").field("in_flight", &self.calls.len()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [T, R, E] BatchDriver<T, R, E> { in_flight: self.calls.len() } }

@@ -87,11 +87,7 @@ impl<T> AddError<T> {
     }
 }
 
-impl<T> fmt::Debug for AddError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddError").field("reason", &self.reason).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [T] AddError<T> { reason: self.reason } }
 
 impl<T> fmt::Display for AddError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,8 +3,6 @@
 use gax_driver::observe::Peer;
 use gax_wire::__private::NotConnected;
 use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
 use tonic::ConnectError;
 use tonic::codegen::StdError;
 
@@ -55,14 +53,4 @@ impl ConnectionError {
     }
 }
 
-impl fmt::Display for ConnectionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Error for ConnectionError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
-    }
-}
+gax_text::error_text! { self: ConnectionError => self.source.as_deref().map(|source| source as _), "{}", self.text }

@@ -1,14 +1,12 @@
 //! A connection that retries can stand on.
 
 use crate::call::ConnectionFuture;
-use crate::endpoint::Owner as _;
 use crate::error::ConnectionError;
 use crate::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
 use bytes::Bytes;
 use gax_driver::__private::{ConnectionLink, RetryContext};
 use gax_wire::__private::grpc_timeout;
 use http::{Request, Response};
-use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::body::Body;
@@ -134,11 +132,7 @@ where
     }
 }
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("target", &self.target()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: Connection { target: self.target() } }
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,6 @@ use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
 use gax_retry::{Hedging, IntoCodes, MethodPolicies, RetrySettings};
 use gax_wire::CloneService;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tower_layer::Layer;
@@ -81,12 +80,8 @@ pub struct HttpRetryLayer {
     shared: OnceLock<Arc<SharedState>>,
 }
 
-/// Short: what it is set to, and nothing that is made of that.
-impl fmt::Debug for HttpRetryLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpRetryLayer").field("options", &self.options).finish_non_exhaustive()
-    }
-}
+// Short: what it is set to, and nothing that is made of that.
+gax_text::short_debug! { self: HttpRetryLayer { options: self.options } }
 
 impl HttpRetryLayer {
     /// A layer that retries these codes with these settings.

@@ -8,7 +8,6 @@ use crate::request::Replay;
 use crate::response::HttpResponseBody;
 use gax_driver::protocol::{Driver, Output};
 use pin_project_lite::pin_project;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -73,8 +72,4 @@ impl<S: HttpService<B>, B: Replay> Future for HttpResponseFuture<S, B> {
     }
 }
 
-impl<S: HttpService<B>, B: Replay> fmt::Debug for HttpResponseFuture<S, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpResponseFuture").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [S: HttpService<B>, B: Replay] HttpResponseFuture<S, B> {} }

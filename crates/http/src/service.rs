@@ -25,12 +25,8 @@ use tower_service::Service;
 #[derive(Clone)]
 pub struct HttpRetryService<S>(LayeredClient<S>);
 
-/// Short: what it knows of requests is left out.
-impl<S: fmt::Debug> fmt::Debug for HttpRetryService<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpRetryService").field("inner", &self.0.service).finish_non_exhaustive()
-    }
-}
+// Short: what it knows of requests is left out.
+gax_text::short_debug! { self: [S: fmt::Debug] HttpRetryService<S> { inner: self.0.service } }
 
 impl<S: Clone> HttpRetryService<S> {
     pub(crate) fn new(inner: S, shared: Arc<SharedState>) -> Self {

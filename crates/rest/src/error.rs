@@ -1,6 +1,5 @@
 //! Descriptors and rules that no REST transport can be made of.
 
-use std::error::Error;
 use std::fmt;
 
 /// Why a REST transport can't be made of some descriptors or rules: one sentence, with the RPC in it.
@@ -20,10 +19,4 @@ impl RestError {
     }
 }
 
-impl fmt::Display for RestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for RestError {}
+gax_text::error_text! { RestError { message }, "{message}" }

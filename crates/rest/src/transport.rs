@@ -70,14 +70,9 @@ struct Shared {
     options: RestOptions,
 }
 
-/// Short: what it is set to.
-impl<S: fmt::Debug> fmt::Debug for RestTransport<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RestTransport")
-            .field("http", &self.http)
-            .field("options", &self.shared.options)
-            .finish_non_exhaustive()
-    }
+// Short: what it is set to.
+gax_text::short_debug! {
+    self: [S: fmt::Debug] RestTransport<S> { http: self.http, options: self.shared.options }
 }
 
 impl<S> RestTransport<S> {

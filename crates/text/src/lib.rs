@@ -15,10 +15,24 @@ pub use grpc_timeout::GrpcTimeout;
 pub use human::Human;
 pub use suggest::closest;
 
-/// Makes a type an error, with a text made of its fields. For the crates of this repository alone.
+/// Makes a type an error, with a text made of its fields, or behind `self:` with a source, too. For the crates of this repository
+/// alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! error_text {
+    ($self:ident: $error:ident => $source:expr, $($text:tt)+) => {
+        impl ::core::fmt::Display for $error {
+            fn fmt(&$self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::write!(f, $($text)+)
+            }
+        }
+
+        impl ::core::error::Error for $error {
+            fn source(&$self) -> Option<&(dyn ::core::error::Error + 'static)> {
+                $source
+            }
+        }
+    };
     ($error:ident { $($field:ident),* }, $($text:tt)+) => {
         impl ::core::fmt::Display for $error {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -73,6 +87,22 @@ macro_rules! setters {
             $set;
             $self
         })+
+    };
+}
+
+/// Makes a short `Debug`, of these of its contents and dots: `self: Name { field: self.field }`, with the generic parameters in brackets
+/// before the name. For the crates of this repository alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! short_debug {
+    ($self:ident: $([$($generics:tt)+])? $kind:ident $(<$($arg:ty),+>)? { $($field:ident: $value:expr),* }) => {
+        impl $(<$($generics)+>)? ::core::fmt::Debug for $kind $(<$($arg),+>)? {
+            fn fmt(&$self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut text = f.debug_struct(::core::stringify!($kind));
+                $(text.field(::core::stringify!($field), &$value);)*
+                text.finish_non_exhaustive()
+            }
+        }
     };
 }
 

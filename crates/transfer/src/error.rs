@@ -192,17 +192,8 @@ impl TransferError {
     }
 }
 
-impl fmt::Debug for TransferError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TransferError")
-            .field("kind", &self.kind())
-            .field("problem", &self.0.failure.problem)
-            .field("status", &self.status())
-            .field("bytes", &self.bytes())
-            .field("report", &self.report())
-            .field("source", &self.0.failure.source)
-            .finish_non_exhaustive()
-    }
+gax_text::short_debug! {
+    self: TransferError { kind: self.kind(), problem: self.0.failure.problem, status: self.status(), bytes: self.bytes(), report: self.report(), source: self.0.failure.source }
 }
 
 impl fmt::Display for TransferError {

@@ -1,7 +1,5 @@
 //! Paths of files that a server has named.
 
-use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A name from a server that is not a path within a folder.
@@ -19,13 +17,7 @@ impl UnsafeName {
     }
 }
 
-impl fmt::Display for UnsafeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name {:?} is not a path within a folder: {}", self.name, self.problem)
-    }
-}
-
-impl Error for UnsafeName {}
+gax_text::error_text! { UnsafeName { name, problem }, "the name {name:?} is not a path within a folder: {problem}" }
 
 /// Names that Windows has for devices, with whatever extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];

@@ -2,7 +2,6 @@
 
 use crate::origin::is_same_origin;
 use http::Uri;
-use std::fmt;
 
 /// The protocol of an upload's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -87,8 +86,4 @@ impl UploadSession {
     }
 }
 
-impl fmt::Debug for UploadSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UploadSession").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: UploadSession {} }

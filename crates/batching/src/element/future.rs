@@ -3,7 +3,6 @@
 use crate::element::detail::BatchDetail;
 use crate::element::error::{ElementError, ElementFailure};
 use gax_driver::OperationReport;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -78,8 +77,4 @@ impl<R, E> Future for ElementFuture<R, E> {
     }
 }
 
-impl<R, E> fmt::Debug for ElementFuture<R, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ElementFuture").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [R, E] ElementFuture<R, E> {} }

@@ -1,7 +1,7 @@
 //! A call over a connection.
 
 use crate::call::body::ConnectionBody;
-use crate::endpoint::{InFlight, Owner as _};
+use crate::endpoint::InFlight;
 use crate::error::ConnectionError;
 use crate::pool::{CallTerms, EndpointResult, Pick, Place, Placement, SharedPool, grpc_status};
 use gax_driver::__private::{Carrier, Clock, ConnectionLink, Timer};
@@ -12,7 +12,6 @@ use http::{Request, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -216,8 +215,4 @@ impl Drop for ConnectionFuture {
     }
 }
 
-impl fmt::Debug for ConnectionFuture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionFuture").field("link", &self.terms.link).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: ConnectionFuture { link: self.terms.link } }

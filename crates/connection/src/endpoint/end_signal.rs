@@ -24,7 +24,7 @@ impl EndSignal {
 
     /// The server has said that there were too many pings. Returns whether this is the first time; all its calls are
     /// notified.
-    pub(super) fn hear_of_pings(&self) -> bool {
+    pub(crate) fn hear_of_pings(&self) -> bool {
         !self.had_too_many_pings.swap(true, Ordering::Relaxed)
     }
 
@@ -33,11 +33,11 @@ impl EndSignal {
     }
 
     /// Waits until it takes no calls.
-    pub(super) async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         self.ended.cancelled().await;
     }
 
-    pub(super) fn reason(&self) -> Option<&LostReason> {
+    pub(crate) fn reason(&self) -> Option<&LostReason> {
         self.reason.get()
     }
 }

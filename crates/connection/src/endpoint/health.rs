@@ -11,12 +11,12 @@ pub(crate) struct Health {
     is_good: AtomicBool,
     state: Mutex<State>,
     /// The connection that asks.
-    pub(super) asking: tokio::sync::Mutex<()>,
+    pub(crate) asking: tokio::sync::Mutex<()>,
 }
 
 /// The state of the service, by the server's own word.
 #[derive(Debug, Clone)]
-pub(super) enum State {
+pub(crate) enum State {
     /// It takes no calls yet, and they wait.
     Unknown,
     Good,
@@ -24,14 +24,14 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn bad(why: impl Into<StdError>) -> Self {
+    pub(crate) fn bad(why: impl Into<StdError>) -> Self {
         Self::Bad(NotConnected::from(why.into()))
     }
 }
 
 impl Health {
     /// Of an endpoint that is asked, or is healthy without.
-    pub(super) fn new(is_checked: bool) -> Self {
+    pub(crate) fn new(is_checked: bool) -> Self {
         let state = if is_checked { State::Unknown } else { State::Good };
         let is_good = AtomicBool::new(!is_checked);
         Self { is_good, state: Mutex::new(state), asking: tokio::sync::Mutex::default() }
@@ -41,25 +41,25 @@ impl Health {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set(&self, new: State) {
+    pub(crate) fn set(&self, new: State) {
         let mut state = self.state();
         self.is_good.store(matches!(new, State::Good), Ordering::Release);
         *state = new;
     }
 
     /// It was good, and is asked again.
-    pub(super) fn forget_good(&self) {
+    pub(crate) fn forget_good(&self) {
         if self.is_good() {
             self.set(State::Unknown);
         }
     }
 
     /// Returns whether calls may go there.
-    pub(super) fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         self.is_good.load(Ordering::Acquire)
     }
 
-    pub(super) fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         matches!(*self.state(), State::Unknown)
     }
 

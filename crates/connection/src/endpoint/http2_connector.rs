@@ -26,7 +26,7 @@ use tonic::body::Body;
 use tonic::codegen::StdError;
 
 /// The future that drives a connection.
-pub(super) type Driving = http2::Connection<TokioIo<WatchedIo>, Body, BoxedTasks>;
+pub(crate) type Driving = http2::Connection<TokioIo<WatchedIo>, Body, BoxedTasks>;
 
 /// A connection, and what drives it.
 type Connected = Result<(PooledConnection, Driving), StdError>;
@@ -48,7 +48,7 @@ pub(crate) struct Http2Connector {
 impl Http2Connector {
     /// A connection to one of an endpoint's addresses: the first over which the server's SETTINGS have come. If the addresses change
     /// meanwhile, it follows.
-    pub(super) async fn connect(&self, subchannel: &Arc<Subchannel>, http2: &Http2) -> Connected {
+    pub(crate) async fn connect(&self, subchannel: &Arc<Subchannel>, http2: &Http2) -> Connected {
         let now = || Clock::start().now().0;
         let mut race = Race::new(subchannel.in_order(now()), self.timeout, now());
         let mut running: Vec<(Address, Connecting<'_>)> = Vec::new();
@@ -155,7 +155,7 @@ impl Http2Connector {
 }
 
 /// Drives a connection to its end.
-pub(super) async fn drive(
+pub(crate) async fn drive(
     mut driving: Driving,
     traffic: Arc<Traffic>,
     end: Arc<EndSignal>,

@@ -40,7 +40,7 @@ struct Silence {
 }
 
 impl PooledConnection {
-    pub(super) fn new(
+    pub(crate) fn new(
         sender: SendRequest<Body>,
         address: Address,
         subchannel: Arc<Subchannel>,
@@ -176,7 +176,7 @@ impl Carrier for PooledConnection {
 }
 
 /// Returns whether the server ended a connection, or the network.
-pub(super) fn is_of_server(reason: &LostReason) -> bool {
+pub(crate) fn is_of_server(reason: &LostReason) -> bool {
     matches!(reason, LostReason::Closed | LostReason::Broken(_))
 }
 

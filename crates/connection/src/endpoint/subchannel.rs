@@ -27,16 +27,16 @@ pub(crate) struct Subchannel {
     /// Its task has something to decide.
     pub(crate) wanted: Notify,
     /// Its addresses have changed.
-    pub(super) moved: Notify,
+    pub(crate) moved: Notify,
     /// Nobody needs the endpoint any longer.
     pub(crate) stopped: CancellationToken,
-    pub(super) counts: Counts,
-    pub(super) health: Health,
+    pub(crate) counts: Counts,
+    pub(crate) health: Health,
     /// Whether it ever had a connection: what is wrong now may pass.
-    pub(super) was_connected: AtomicBool,
-    pub(super) backlog: Arc<Backlog>,
-    pub(super) settings: Arc<PoolSettings>,
-    pub(super) supervisor: Weak<dyn Supervisor>,
+    pub(crate) was_connected: AtomicBool,
+    pub(crate) backlog: Arc<Backlog>,
+    pub(crate) settings: Arc<PoolSettings>,
+    pub(crate) supervisor: Weak<dyn Supervisor>,
 }
 
 impl Subchannel {
@@ -72,7 +72,7 @@ impl Subchannel {
     }
 
     /// In the order in which they are tried.
-    pub(super) fn in_order(&self, now: Instant) -> VecDeque<Address> {
+    pub(crate) fn in_order(&self, now: Instant) -> VecDeque<Address> {
         self.book().in_order(now)
     }
 
@@ -87,7 +87,7 @@ impl Subchannel {
     }
 
     /// The connection to that address was given up: it stays behind the others until then.
-    pub(super) fn give_up(&self, address: Address, until: Option<Instant>) {
+    pub(crate) fn give_up(&self, address: Address, until: Option<Instant>) {
         self.book().give_up(address, until);
     }
 
@@ -98,7 +98,7 @@ impl Subchannel {
     }
 
     /// The endpoint as events name it.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.addresses().first().map_or_else(String::new, ToString::to_string)
     }
 }

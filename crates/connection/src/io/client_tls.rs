@@ -6,7 +6,6 @@ use gax_wire::ConnectProblem;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use std::fmt;
 use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 use tonic::codegen::StdError;
@@ -117,12 +116,8 @@ fn certificates(pem: &[u8], option: &str) -> Result<Vec<CertificateDer<'static>>
     certificates.map_err(|error| format!("{option} can't be read: {error}"))
 }
 
-/// Short: keys are left out.
-impl fmt::Debug for ClientTls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientTls").field("server_name", &self.server_name).finish_non_exhaustive()
-    }
-}
+// Short: keys are left out.
+gax_text::short_debug! { self: ClientTls { server_name: self.server_name } }
 
 /// The crypto provider that the program has installed, or the one of the features.
 #[cfg_attr(

@@ -3,6 +3,8 @@
 mod ejection_time;
 mod endpoint_result;
 mod endpoints;
+mod health_check;
+mod keeper;
 #[expect(clippy::module_inception, reason = "the pool itself, beside its endpoints")]
 mod pool;
 mod shared_pool;

@@ -1,9 +1,6 @@
 //! The endpoints of a connection, and which of them a call goes to.
 
-use crate::endpoint::{
-    ConnectFailure, EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, Supervisor,
-    keep_connected,
-};
+use crate::endpoint::{ConnectFailure, Http2Connector, PooledConnection, Step, Subchannel, Supervisor};
 use crate::pool::endpoint_result::EndpointResult;
 use crate::pool::endpoints::{Endpoint, Endpoints, overcrowded};
 use crate::pool::waiting_calls::{CallTerms, Place, Placement};
@@ -117,8 +114,12 @@ impl Pool {
         self.settle();
     }
 
-    /// These are the addresses from now on. Returns whether an endpoint that is used is not among them.
-    pub(super) fn update(self: &Arc<Self>, mut addresses: Vec<Address>, is_announced: bool) -> bool {
+    /// These are the addresses from now on. Returns the endpoints that are new, and whether one that is used is not among them.
+    pub(super) fn update(
+        self: &Arc<Self>,
+        mut addresses: Vec<Address>,
+        is_announced: bool,
+    ) -> (Vec<Arc<Subchannel>>, bool) {
         let mut known = HashSet::new();
         addresses.retain(|address| known.insert(address.clone()));
         let groups: Vec<Vec<Address>> = match self.settings.picker {
@@ -139,11 +140,8 @@ impl Pool {
         let misses_any = state.misses_any();
         // A runtime that shuts down drops tasks at once, and each looks into the state then.
         drop(state);
-        for subchannel in new {
-            tokio::spawn(keep_connected(EndpointTask::new(Arc::clone(self), subchannel)));
-        }
         self.settle();
-        misses_any
+        (new, misses_any)
     }
 
     /// There are no addresses, unless there were some before, until the resolver is asked again at that moment.
@@ -189,16 +187,18 @@ impl Supervisor for Pool {
     }
 }
 
-impl Owner for Pool {
-    fn settings(&self) -> &Arc<PoolSettings> {
+/// What the tasks of its endpoints ask and report. Endpoints have numbers.
+impl Pool {
+    pub(crate) fn settings(&self) -> &Arc<PoolSettings> {
         &self.settings
     }
 
-    fn connector(&self) -> &Http2Connector {
+    pub(super) fn connector(&self) -> &Http2Connector {
         &self.connector
     }
 
-    fn step(&self, number: u64) -> Step {
+    /// The next thing that the endpoint's task does.
+    pub(super) fn step(&self, number: u64) -> Step {
         let now = Clock::start().began();
         self.state().find(number).map_or(Step::Rest, |endpoint| {
             let is_connected = endpoint.is_connected();
@@ -206,7 +206,8 @@ impl Owner for Pool {
         })
     }
 
-    fn connected(&self, connection: &Arc<PooledConnection>) {
+    /// Calls may use that connection.
+    pub(super) fn connected(&self, connection: &Arc<PooledConnection>) {
         if let Some(endpoint) = self.state().find(connection.subchannel().number) {
             endpoint.connections.push(Arc::clone(connection));
             endpoint.life.connected();
@@ -214,7 +215,8 @@ impl Owner for Pool {
         self.settle();
     }
 
-    fn failed(&self, number: u64, error: &NotConnected, began: Clock) -> Duration {
+    /// No connection could be made by an attempt that began then. Returns how long it takes until the next one.
+    pub(super) fn failed(&self, number: u64, error: &NotConnected, began: Clock) -> Duration {
         let mut state = self.state();
         state.failures = state.failures.wrapping_add(1);
         state.find(number).map_or(Duration::ZERO, |endpoint| {
@@ -222,7 +224,8 @@ impl Owner for Pool {
         })
     }
 
-    fn lost(&self, connection: &PooledConnection) {
+    /// Calls may not use that connection any longer.
+    pub(super) fn lost(&self, connection: &PooledConnection) {
         let mut gone = Vec::new();
         if let Some(endpoint) = self.state().find(connection.subchannel().number) {
             let is_gone = |one: &mut Arc<PooledConnection>| std::ptr::eq(&raw const **one, connection);
@@ -234,7 +237,8 @@ impl Owner for Pool {
         self.settle();
     }
 
-    fn forget(&self, number: u64) {
+    /// The endpoint's task has ended.
+    pub(super) fn forget(&self, number: u64) {
         let gone = {
             let mut state = self.state();
             let place = state.list.iter().position(|endpoint| endpoint.subchannel.number == number);
@@ -248,7 +252,8 @@ impl Owner for Pool {
         self.settle();
     }
 
-    fn settle(&self) {
+    /// Something has changed for calls that wait.
+    pub(super) fn settle(&self) {
         let mut state = self.state();
         let retired = state.retire();
         state.dispatch(&self.settings);
@@ -258,11 +263,12 @@ impl Owner for Pool {
         }
     }
 
-    fn resolve_again(&self) {
+    /// The addresses may be wrong: the resolver is asked again, soon.
+    pub(super) fn resolve_again(&self) {
         self.asked.notify_one();
     }
 
-    fn notify(&self, peer: &str, change: ConnectionChange<'_>) {
+    pub(super) fn notify(&self, peer: &str, change: ConnectionChange<'_>) {
         let event = ConnectionEvent::new(&self.target, peer, change);
         self.observers.each(|observer| observer.connection_event(&event));
     }

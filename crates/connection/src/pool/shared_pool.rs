@@ -1,7 +1,7 @@
 //! A pool as its clones and calls share it, and the task that follows its resolver.
 
-use crate::endpoint::Owner as _;
 use crate::guarded::guarded;
+use crate::pool::keeper::{EndpointTask, keep_connected};
 use crate::pool::pool::{Pick, Pool};
 use crate::pool::waiting_calls::{CallTerms, Placement};
 use crate::settings::Waits;
@@ -107,7 +107,10 @@ async fn resolve(pool: &Arc<Pool>) {
         let again = match resolved.and_then(|found| if found.is_empty() { Err(none()) } else { Ok(found) }) {
             Ok(addresses) => {
                 waits.reset();
-                let misses_any = pool.update(addresses, is_announced);
+                let (new, misses_any) = pool.update(addresses, is_announced);
+                for subchannel in new {
+                    tokio::spawn(keep_connected(EndpointTask::new(Arc::clone(pool), subchannel)));
+                }
                 let again = earlier(settings.resolve_every, misses_any.then_some(MAX_ABSENCE));
                 again.and_then(|again| clock.at(again))
             }

@@ -4,8 +4,6 @@ use crate::resolver::address::{Address, check_path};
 use gax_driver::__private::is_loopback;
 use http::Uri;
 use http::uri::Authority;
-use std::error::Error;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -36,13 +34,7 @@ pub struct TargetError {
     reason: String,
 }
 
-impl fmt::Display for TargetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the target {:?} can't be connected to: {}", self.target, self.reason)
-    }
-}
-
-impl Error for TargetError {}
+gax_text::error_text! { TargetError { target, reason }, "the target {target:?} can't be connected to: {reason}" }
 
 /// A target without the user and password that it should not have.
 pub(crate) fn without_user_info(target: &str) -> String {

@@ -10,7 +10,6 @@ use gax_wire::__private::{BoxError, H2Cause, LayerError, NotConnected, Reach, ch
 use gax_wire::ConnectProblem;
 use hyper_util::client::legacy;
 use std::error::Error;
-use std::fmt;
 use std::io;
 
 /// Which part of the response was awaited.
@@ -267,13 +266,7 @@ fn is_reset(kind: io::ErrorKind) -> bool {
 #[derive(Debug)]
 pub(crate) struct NoBody;
 
-impl fmt::Display for NoBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request's body can't be created again, although it could before")
-    }
-}
-
-impl Error for NoBody {}
+gax_text::error_text! { NoBody {}, "the request's body can't be created again, although it could before" }
 
 /// The request's body could not be opened, so that nothing was sent.
 #[derive(Debug)]
@@ -289,17 +282,7 @@ impl BodyNotOpened {
     }
 }
 
-impl fmt::Display for BodyNotOpened {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request's body can't be opened")
-    }
-}
-
-impl Error for BodyNotOpened {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
-    }
-}
+gax_text::error_text! { self: BodyNotOpened => Some(&*self.0), "the request's body can't be opened" }
 
 #[cfg(test)]
 mod tests {
@@ -327,7 +310,7 @@ mod tests {
 
     #[test]
     fn what_nobody_knows_broke_and_the_callers_faults_are_final() {
-        assert_eq!(classify(&fmt::Error, Part::Head), Cause::new(RESET, Reach::MaybeSent));
+        assert_eq!(classify(&std::fmt::Error, Part::Head), Cause::new(RESET, Reach::MaybeSent));
         let fault = http::Error::from(http::Uri::try_from("http:// ").unwrap_err());
         assert_eq!(classify(&fault, Part::Head), Cause::FAULT);
         assert_eq!(classify(&NoBody, Part::Head), Cause::FAULT);

@@ -1,8 +1,6 @@
 //! Errors of a reqwest client that may follow redirects.
 
 use gax_wire::__private::BoxError;
-use std::error::Error;
-use std::fmt;
 
 /// An error that speaks of the first hop of a request: there is no other, or it was not begun.
 #[derive(Debug)]
@@ -22,14 +20,4 @@ impl FirstHop {
     }
 }
 
-impl fmt::Display for FirstHop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for FirstHop {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.0)
-    }
-}
+gax_text::error_text! { self: FirstHop => Some(&self.0), "{}", self.0 }

@@ -4,8 +4,6 @@ use crate::request::cut_off::Cut;
 use bytes::Bytes;
 use gax_wire::__private::{BoxError, cancel};
 use http_body::{Body, Frame, SizeHint};
-use std::error::Error;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -27,16 +25,9 @@ struct State<B> {
 #[derive(Debug)]
 struct AttemptIsOver(Option<BoxError>);
 
-impl fmt::Display for AttemptIsOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the attempt is over: nothing more of its request is sent")
-    }
-}
-
-impl Error for AttemptIsOver {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.as_deref().map(|source| source as _)
-    }
+gax_text::error_text! {
+    self: AttemptIsOver => self.0.as_deref().map(|source| source as _),
+    "the attempt is over: nothing more of its request is sent"
 }
 
 impl<B> Shared<B> {

@@ -3,7 +3,6 @@
 use http::Request;
 use http_body::Body;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
-use std::fmt;
 use std::sync::Arc;
 
 /// The window of an HTTP/2 connection, unless a server makes it larger.
@@ -51,8 +50,4 @@ impl Drop for CutOff {
     }
 }
 
-impl fmt::Debug for CutOff {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CutOff").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: CutOff {} }

@@ -11,7 +11,6 @@ use http::Method;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::Full;
 use std::any::Any;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -195,11 +194,5 @@ impl<B: HttpBody + Unpin> HttpBody for Shared<B> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
-    }
-}
-
-impl<B> fmt::Debug for Shared<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
     }
 }

@@ -4,7 +4,6 @@ use crate::response::open_body::{EndedEarly, OpenBody};
 use bytes::Bytes;
 use gax_wire::__private::{BoxError, BufferedBody, FrameBuffer, Remainder};
 use http_body::{Body, Frame, SizeHint};
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -62,8 +61,4 @@ where
     }
 }
 
-impl<B> fmt::Debug for HttpResponseBody<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpResponseBody").field("frames", &self.0.frames.len()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [B] HttpResponseBody<B> { frames: self.0.frames.len() } }

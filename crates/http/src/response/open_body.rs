@@ -9,7 +9,6 @@ use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::response::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use http_body::{Body, Frame, SizeHint};
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -199,11 +198,5 @@ impl EndedEarly {
             EndedEarly::Idle(timeout) => format!("the response sent nothing more for {timeout:?}").into(),
             EndedEarly::Cut => "the response was dropped for another attempt, which could not be made".into(),
         }
-    }
-}
-
-impl<B> fmt::Debug for OpenBody<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenBody").finish_non_exhaustive()
     }
 }

@@ -4,7 +4,6 @@ use crate::response::stream::StreamBody;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::Status;
@@ -38,11 +37,7 @@ impl RestBody {
     }
 }
 
-impl fmt::Debug for RestBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RestBody").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: RestBody {} }
 
 impl Body for RestBody {
     type Data = Bytes;

@@ -4,7 +4,6 @@ use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
-use std::fmt;
 use std::io::{self, Write as _};
 
 /// A body's bytes, as they are after decompression.
@@ -15,15 +14,6 @@ pub(super) enum Unpacked {
         decoder: Box<MultiGzDecoder<Vec<u8>>>,
         is_blank: bool,
     },
-}
-
-impl fmt::Debug for Unpacked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Plain => "Plain",
-            Self::Gzip { .. } => "Gzip",
-        })
-    }
 }
 
 impl Unpacked {

@@ -10,7 +10,6 @@ use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -23,12 +22,6 @@ pub(crate) struct HttpBytes {
     packed: Bytes,
     unpacked: Unpacked,
     is_java: bool,
-}
-
-impl fmt::Debug for HttpBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpBytes").field("unpacked", &self.unpacked).finish_non_exhaustive()
-    }
 }
 
 impl HttpBytes {

@@ -11,7 +11,6 @@ use http::HeaderMap;
 use http_body::Frame;
 use prost_reflect::DescriptorPool;
 use serde_json::Value;
-use std::fmt;
 use std::task::{Context, Poll, ready};
 use tonic::Status;
 
@@ -32,12 +31,6 @@ enum Progress {
     /// The body has ended.
     Ended,
     Over,
-}
-
-impl fmt::Debug for StreamBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamBody").field("progress", &self.progress).finish_non_exhaustive()
-    }
 }
 
 type Item = Option<Result<Frame<Bytes>, Status>>;

@@ -69,35 +69,17 @@ impl UploadSource {
     }
 }
 
-impl From<Bytes> for UploadSource {
-    fn from(bytes: Bytes) -> Self {
-        Self::of(Input::Bytes(bytes))
-    }
+macro_rules! in_memory {
+    ($($kind:ty),+) => {
+        $(impl From<$kind> for UploadSource {
+            fn from(bytes: $kind) -> Self {
+                Self::of(Input::Bytes(bytes.into()))
+            }
+        })+
+    };
 }
 
-impl From<Vec<u8>> for UploadSource {
-    fn from(bytes: Vec<u8>) -> Self {
-        Bytes::from(bytes).into()
-    }
-}
-
-impl From<String> for UploadSource {
-    fn from(text: String) -> Self {
-        Bytes::from(text).into()
-    }
-}
-
-impl From<&'static [u8]> for UploadSource {
-    fn from(bytes: &'static [u8]) -> Self {
-        Bytes::from_static(bytes).into()
-    }
-}
-
-impl From<&'static str> for UploadSource {
-    fn from(text: &'static str) -> Self {
-        Bytes::from_static(text.as_bytes()).into()
-    }
-}
+in_memory!(Bytes, Vec<u8>, String, &'static [u8], &'static str);
 
 impl fmt::Debug for UploadSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! An error and what it comes from.
 
 use std::error::Error;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -50,13 +49,7 @@ impl From<BoxError> for NotConnected {
     }
 }
 
-impl fmt::Display for NotConnected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text_of(&*self.0))
-    }
-}
-
-impl Error for NotConnected {}
+gax_text::error_text! { self: NotConnected => None, "{}", text_of(&*self.0) }
 
 #[cfg(test)]
 mod tests {

@@ -59,6 +59,21 @@ pub enum ConnectProblem {
     UnusableAddress,
 }
 
+/// The note of each problem in a report, in the form `Problem = "name", "text";`.
+macro_rules! notes {
+    ($($problem:ident = $name:literal, $text:literal;)+) => {
+        const ALL: &[Self] = &[$(Self::$problem),+];
+
+        /// Its note in a report.
+        #[must_use]
+        pub const fn note(self) -> Note {
+            Note::new(match self {
+                $(Self::$problem => &($name, $text),)+
+            })
+        }
+    };
+}
+
 impl ConnectProblem {
     /// Returns whether a later attempt may succeed without a change to the client.
     #[must_use]
@@ -69,99 +84,48 @@ impl ConnectProblem {
     /// The problem that the notes of a report name.
     #[must_use]
     pub fn of(report: &OperationReport) -> Option<Self> {
-        Self::ALL.into_iter().find(|problem| report.notes().contains(&problem.note()))
+        Self::ALL.iter().copied().find(|problem| report.notes().contains(&problem.note()))
     }
 
-    /// Its note in a report.
-    #[must_use]
-    pub const fn note(self) -> Note {
-        Note::new(match self {
-            Self::IncompleteUri => {
-                &("connect.incomplete_uri", "the URI has no scheme or no host: write it as https://host/path")
-            }
-            Self::UnsupportedScheme => &(
-                "connect.unsupported_scheme",
-                "the client's connector does not support the URI's scheme: for https build the client with TLS \
-                 (tonic's tls_config, hyper-rustls, reqwest's rustls feature), otherwise use a scheme that it supports",
-            ),
-            Self::PlaintextServer => &(
-                "connect.plaintext_server",
-                "the server does not speak TLS: use its port for TLS, or http instead of https",
-            ),
-            Self::IncompatibleTls => &(
-                "connect.incompatible_tls",
-                "client and server have no TLS version or cipher suite in common: enable one on either side, and \
-                 check whether the server requires a client certificate",
-            ),
-            Self::NoCommonProtocol => &(
-                "connect.no_common_protocol",
-                "the server does not offer the version of HTTP that the client asks for (ALPN; HTTP/2 for gRPC): enable it \
-                 on the server or on the proxy in front of it",
-            ),
-            Self::UnknownIssuer => &(
-                "connect.unknown_issuer",
-                "the server's certificate comes from an issuer that the client does not trust: add its root \
-                 certificate to the client's TLS configuration",
-            ),
-            Self::WrongHost => &(
-                "connect.wrong_host",
-                "the server's certificate is for another host: connect by a name that it lists, or set that name in \
-                 the client's TLS configuration",
-            ),
-            Self::CertificateExpired => &(
-                "connect.certificate_expired",
-                "the server's certificate has expired: renew it, and check the clock of this machine",
-            ),
-            Self::CertificateNotYetValid => &(
-                "connect.certificate_not_yet_valid",
-                "the server's certificate is not valid yet: check the clocks of both machines",
-            ),
-            Self::BadCertificate => &(
-                "connect.bad_certificate",
-                "the server's certificate is revoked, malformed, badly signed or for another purpose: replace it",
-            ),
-            Self::ClientNotAccepted => &(
-                "connect.client_not_accepted",
-                "the server requires a client certificate, or a different one: set the identity in the client's TLS \
-                 configuration",
-            ),
-            Self::RefusedByProxy => &(
-                "connect.refused_by_proxy",
-                "the proxy rejects the connection: give it valid credentials, let it allow the server, or exempt the server \
-                 with no_proxy",
-            ),
-            Self::UnusableProxy => &(
-                "connect.unusable_proxy",
-                "the server at the proxy's address is not a proxy of that kind: check its scheme, host and port",
-            ),
-            Self::EncryptedServer => &(
-                "connect.encrypted_server",
-                "the server speaks TLS: write https, or enable TLS in the client",
-            ),
-            Self::UnusableAddress => &(
-                "connect.unusable_address",
-                "the system has no such address: shorten the path of the Unix socket",
-            ),
-        })
+    notes! {
+        IncompleteUri = "connect.incomplete_uri",
+            "the URI has no scheme or no host: write it as https://host/path";
+        UnsupportedScheme = "connect.unsupported_scheme",
+            "the client's connector does not support the URI's scheme: for https build the client with TLS \
+            (tonic's tls_config, hyper-rustls, reqwest's rustls feature), otherwise use a scheme that it supports";
+        PlaintextServer = "connect.plaintext_server",
+            "the server does not speak TLS: use its port for TLS, or http instead of https";
+        IncompatibleTls = "connect.incompatible_tls",
+            "client and server have no TLS version or cipher suite in common: enable one on either side, and \
+            check whether the server requires a client certificate";
+        NoCommonProtocol = "connect.no_common_protocol",
+            "the server does not offer the version of HTTP that the client asks for (ALPN; HTTP/2 for gRPC): enable it \
+            on the server or on the proxy in front of it";
+        UnknownIssuer = "connect.unknown_issuer",
+            "the server's certificate comes from an issuer that the client does not trust: add its root \
+            certificate to the client's TLS configuration";
+        WrongHost = "connect.wrong_host",
+            "the server's certificate is for another host: connect by a name that it lists, or set that name in \
+            the client's TLS configuration";
+        CertificateExpired = "connect.certificate_expired",
+            "the server's certificate has expired: renew it, and check the clock of this machine";
+        CertificateNotYetValid = "connect.certificate_not_yet_valid",
+            "the server's certificate is not valid yet: check the clocks of both machines";
+        BadCertificate = "connect.bad_certificate",
+            "the server's certificate is revoked, malformed, badly signed or for another purpose: replace it";
+        ClientNotAccepted = "connect.client_not_accepted",
+            "the server requires a client certificate, or a different one: set the identity in the client's TLS \
+            configuration";
+        RefusedByProxy = "connect.refused_by_proxy",
+            "the proxy rejects the connection: give it valid credentials, let it allow the server, or exempt the server \
+            with no_proxy";
+        UnusableProxy = "connect.unusable_proxy",
+            "the server at the proxy's address is not a proxy of that kind: check its scheme, host and port";
+        EncryptedServer = "connect.encrypted_server",
+            "the server speaks TLS: write https, or enable TLS in the client";
+        UnusableAddress = "connect.unusable_address",
+            "the system has no such address: shorten the path of the Unix socket";
     }
-
-    const ALL: [Self; 15] = [
-        Self::IncompleteUri,
-        Self::UnsupportedScheme,
-        Self::PlaintextServer,
-        Self::IncompatibleTls,
-        Self::NoCommonProtocol,
-        Self::UnknownIssuer,
-        Self::WrongHost,
-        Self::CertificateExpired,
-        Self::CertificateNotYetValid,
-        Self::BadCertificate,
-        Self::ClientNotAccepted,
-        Self::RefusedByProxy,
-        Self::UnusableProxy,
-        Self::EncryptedServer,
-        Self::UnusableAddress,
-    ];
 
     /// The problem that an error speaks of.
     pub fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
@@ -209,13 +173,7 @@ impl KnownProblem {
     }
 }
 
-impl fmt::Display for KnownProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Error for KnownProblem {}
+gax_text::error_text! { KnownProblem { text }, "{text}" }
 
 /// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it, if that is known.
 pub fn explain(error: &(dyn Error + 'static)) -> String {

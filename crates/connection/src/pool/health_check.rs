@@ -1,8 +1,7 @@
 //! Health checks of endpoints, by `grpc.health.v1`.
 
-use crate::endpoint::health::{Health, State};
-use crate::endpoint::owner::Owner;
-use crate::endpoint::pooled_connection::{InFlight, PooledConnection};
+use crate::endpoint::{Health, HealthState as State, InFlight, PooledConnection};
+use crate::pool::pool::Pool;
 use crate::settings::{PoolSettings, Waits};
 use crate::wait::{Either, either, moment_of};
 use gax_driver::__private::Clock;
@@ -107,8 +106,8 @@ async fn watch(
 }
 
 /// Has an endpoint take calls while its server says that the service is up, if anybody wants to know. Of its connections one asks.
-pub(super) async fn check<O: Owner>(owner: &O, connection: &Arc<PooledConnection>) {
-    let (settings, health) = (owner.settings(), connection.subchannel().health());
+pub(super) async fn check(pool: &Pool, connection: &Arc<PooledConnection>) {
+    let (settings, health) = (pool.settings(), connection.subchannel().health());
     let Some(service) = &settings.health else { return pending().await };
     let _asking = health.asking.lock().await;
     let _unknown = Unknown(health);
@@ -120,13 +119,13 @@ pub(super) async fn check<O: Owner>(owner: &O, connection: &Arc<PooledConnection
             had_response.store(true, Ordering::Relaxed);
             let down = "the server says that the service is not up";
             health.set(if status == SERVING { State::Good } else { State::bad(down) });
-            owner.settle();
+            pool.settle();
         });
         let holding = async {
             moment_of(hold).await;
             if health.is_unknown() {
                 health.set(State::bad("the health check has no reply"));
-                owner.settle();
+                pool.settle();
             }
             pending::<()>().await;
         };
@@ -141,7 +140,7 @@ pub(super) async fn check<O: Owner>(owner: &O, connection: &Arc<PooledConnection
             }
             Either::One(Err(status)) => {
                 health.set(State::bad(format!("the health check failed: {status}")));
-                owner.settle();
+                pool.settle();
                 waits.draw(&mut ThreadJitter)
             }
         };

@@ -1,12 +1,8 @@
 //! The tasks that keep an endpoint connected.
 
-use crate::endpoint::end_signal::EndSignal;
-use crate::endpoint::health_check::check;
-use crate::endpoint::http2_connector::{Driving, drive};
-use crate::endpoint::lifecycle::Step;
-use crate::endpoint::owner::Owner;
-use crate::endpoint::pooled_connection::{PooledConnection, is_of_server};
-use crate::endpoint::subchannel::Subchannel;
+use crate::endpoint::{Driving, PooledConnection, Step, Subchannel, drive, is_of_server};
+use crate::pool::health_check::check;
+use crate::pool::pool::Pool;
 use crate::wait::{before, either, moment_of};
 use gax_driver::__private::Clock;
 use gax_driver::observe::{ConnectionChange, LostReason};
@@ -17,84 +13,84 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Keeps an endpoint connected, whenever calls want it to be, until it is stopped.
-pub(crate) async fn keep_connected<O: Owner>(task: EndpointTask<O>) {
-    let EndpointTask { owner, subchannel } = &task;
-    either(subchannel.stopped.cancelled(), Box::pin(follow_steps(owner, subchannel))).await;
+pub(super) async fn keep_connected(task: EndpointTask) {
+    let EndpointTask { pool, subchannel } = &task;
+    either(subchannel.stopped.cancelled(), Box::pin(follow_steps(pool, subchannel))).await;
 }
 
 /// The task of an endpoint. It may end with its runtime, even before it has begun.
-pub(crate) struct EndpointTask<O: Owner> {
-    owner: Arc<O>,
+pub(super) struct EndpointTask {
+    pool: Arc<Pool>,
     subchannel: Arc<Subchannel>,
 }
 
-impl<O: Owner> EndpointTask<O> {
-    pub(crate) fn new(owner: Arc<O>, subchannel: Arc<Subchannel>) -> Self {
-        Self { owner, subchannel }
+impl EndpointTask {
+    pub(super) fn new(pool: Arc<Pool>, subchannel: Arc<Subchannel>) -> Self {
+        Self { pool, subchannel }
     }
 }
 
-impl<O: Owner> Drop for EndpointTask<O> {
+impl Drop for EndpointTask {
     fn drop(&mut self) {
-        self.owner.forget(self.subchannel.number);
+        self.pool.forget(self.subchannel.number);
     }
 }
 
-async fn follow_steps<O: Owner>(owner: &Arc<O>, subchannel: &Arc<Subchannel>) {
+async fn follow_steps(pool: &Arc<Pool>, subchannel: &Arc<Subchannel>) {
     loop {
-        match owner.step(subchannel.number) {
+        match pool.step(subchannel.number) {
             Step::Rest => subchannel.wanted.notified().await,
             Step::WaitUntil(moment) => {
                 either(moment_of(moment), subchannel.wanted.notified()).await;
             }
-            Step::Connect => connect(owner, subchannel).await,
+            Step::Connect => connect(pool, subchannel).await,
         }
     }
 }
 
-async fn connect<O: Owner>(owner: &Arc<O>, subchannel: &Arc<Subchannel>) {
+async fn connect(pool: &Arc<Pool>, subchannel: &Arc<Subchannel>) {
     let clock = Clock::start();
-    owner.notify(&subchannel.name(), ConnectionChange::Connecting);
-    match owner.connector().connect(subchannel, &owner.settings().http2).await {
+    pool.notify(&subchannel.name(), ConnectionChange::Connecting);
+    match pool.connector().connect(subchannel, &pool.settings().http2).await {
         Ok((connection, driving)) => {
-            let (owner, connection) = (Arc::clone(owner), Arc::new(connection));
-            owner.notify(connection.peer().as_str(), ConnectionChange::Ready { after: clock.elapsed() });
-            owner.connected(&connection);
+            let (pool, connection) = (Arc::clone(pool), Arc::new(connection));
+            pool.notify(connection.peer().as_str(), ConnectionChange::Ready { after: clock.elapsed() });
+            pool.connected(&connection);
             // A runtime that shuts down drops it immediately.
-            tokio::spawn(attend(PoolMember { owner, connection }, driving));
+            tokio::spawn(attend(PoolMember { pool, connection }, driving));
         }
         Err(error) => {
             let error = NotConnected::from(error);
-            let retry_in = owner.failed(subchannel.number, &error, clock);
-            owner.notify(&subchannel.name(), ConnectionChange::Failed { error: &error, retry_in });
-            owner.settle();
-            owner.resolve_again();
+            let retry_in = pool.failed(subchannel.number, &error, clock);
+            pool.notify(&subchannel.name(), ConnectionChange::Failed { error: &error, retry_in });
+            pool.settle();
+            pool.resolve_again();
         }
     }
 }
 
 /// Has calls use a connection until it takes no more of them. After that they alone keep it open.
-async fn attend<O: Owner>(member: PoolMember<O>, driving: Driving) {
-    let PoolMember { owner, connection } = &member;
-    let (subchannel, end): (_, &Arc<EndSignal>) = (connection.subchannel(), connection.end());
+async fn attend(member: PoolMember, driving: Driving) {
+    let PoolMember { pool, connection } = &member;
+    let (subchannel, end) = (connection.subchannel(), connection.end());
     let (traffic, signal) = (Arc::clone(connection.traffic()), Arc::clone(end));
     tokio::spawn(drive(driving, traffic, signal, Arc::clone(subchannel)));
-    let age = owner.settings().max_age.and_then(|age| Clock::start().at(spread(age, &mut ThreadJitter)));
-    let ended = either(subchannel.stopped.cancelled(), either(end.ended(), check(&**owner, connection)));
+    let age = pool.settings().max_age.and_then(|age| Clock::start().at(spread(age, &mut ThreadJitter)));
+    let ended = either(subchannel.stopped.cancelled(), either(end.ended(), check(pool, connection)));
     if before(age, Box::pin(ended)).await.is_none() {
         end.end(LostReason::TooOld);
     }
 }
 
 /// A connection in the pool, as long as its task looks after it.
-struct PoolMember<O: Owner> {
-    owner: Arc<O>,
+struct PoolMember {
+    pool: Arc<Pool>,
     connection: Arc<PooledConnection>,
 }
 
-impl<O: Owner> Drop for PoolMember<O> {
+impl Drop for PoolMember {
     fn drop(&mut self) {
-        let Self { owner, connection } = self;
+        let Self { pool, connection } = self;
         let end = connection.end();
         end.end(LostReason::Removed);
         let Some(reason) = end.reason() else { return };
@@ -102,13 +98,13 @@ impl<O: Owner> Drop for PoolMember<O> {
             || connection.loss().is_bad()
             || matches!(reason, LostReason::Broken(_))
         {
-            let until = Clock::start().at(owner.settings().backoff.longest());
+            let until = Clock::start().at(pool.settings().backoff.longest());
             connection.subchannel().give_up(connection.address().clone(), until);
         }
-        owner.notify(connection.peer().as_str(), ConnectionChange::Lost { reason });
-        owner.lost(connection);
+        pool.notify(connection.peer().as_str(), ConnectionChange::Lost { reason });
+        pool.lost(connection);
         if is_of_server(reason) || *reason == LostReason::Silent {
-            owner.resolve_again();
+            pool.resolve_again();
         }
     }
 }
