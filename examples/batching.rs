@@ -5,13 +5,13 @@
 //! ```
 
 use gax_batching::{BatchCall, Batcher};
+use gax_batching::{BatchingSettings, LimitExceeded};
 use gax_driver::Retryer;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::settings::{BatchingSettings, LimitExceeded};
 use tonic_gax::{Code, RetrySettings};
 
 /// A log server: its first call fails, and it rejects empty lines.

@@ -60,10 +60,7 @@ pub mod settings {
     pub use gax_driver::RetryBudgets;
     pub use gax_retry::environment::EnvironmentError;
     pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
-    pub use gax_retry::{
-        BatchingSettings, BatchingSettingsBuilder, Environment, IntoCodes, LimitExceeded, MethodKind,
-        ParseCodeError, Policy, RetryThrottling,
-    };
+    pub use gax_retry::{Environment, IntoCodes, MethodKind, ParseCodeError, Policy, RetryThrottling};
 }
 
 /// The service of a [`DeadlineLayer`]. What a handler hands to tasks and threads for the request that it serves is in

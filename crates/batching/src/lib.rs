@@ -22,5 +22,5 @@ pub use driver::BatchDriver;
 pub use element::{Batched, ElementError, ElementFailure, ElementFuture};
 pub use error::{AddError, AddRefusal, BatcherError};
 pub use gax_retry::batching::{BatchTrigger, BatchingRules, ElementSize, OutstandingLimit};
-pub use gax_retry::{BatchingSettings, BatchingSettingsBuilder};
+pub use gax_retry::{BatchingSettings, BatchingSettingsBuilder, LimitExceeded};
 pub use totals::BatcherTotals;

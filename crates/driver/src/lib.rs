@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "closures")]
 pub mod closure;
 pub mod credentials;
 mod follower;
@@ -13,6 +14,7 @@ mod replaceable;
 mod replay;
 mod watch_state;
 
+#[cfg(feature = "closures")]
 pub use closure::{error::RetryError, retry::retry, retry::retry_blocking, retryer::Retryer};
 pub use gax_retry::{
     Attempt, Code, CodeSet, Compatibility, Environment, Hedging, MethodFacts, MethodPolicies, MethodSettings,
@@ -149,6 +151,7 @@ pub mod strategy {
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
 pub mod __private {
+    #[cfg(feature = "closures")]
     pub use crate::closure::AboveOwnLimit;
     #[cfg(feature = "credentials")]
     pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};

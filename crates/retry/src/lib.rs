@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "batching-settings")]
 pub mod batching;
 mod budget;
 mod code;
@@ -29,6 +30,7 @@ pub mod stored;
 #[cfg(feature = "strategy")]
 pub mod strategy;
 
+#[cfg(feature = "batching-settings")]
 pub use batching::{BatchingSettings, BatchingSettingsBuilder, LimitExceeded};
 pub use budget::RetryBudget;
 pub use code::{Code, CodeSet, ParseCodeError};

@@ -5,6 +5,7 @@
 use gax_batching::{
     AddRefusal, BatchCall, Batcher, BatcherTotals, BatchingRules, ElementFailure, ElementSize,
 };
+use gax_batching::{BatchingSettings, LimitExceeded};
 use gax_driver::Retryer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,7 +14,6 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tonic::Status;
-use tonic_gax::settings::{BatchingSettings, LimitExceeded};
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::{ms, virtual_time};

@@ -2,11 +2,11 @@
 
 use super::lines::Lines;
 use gax_batching::{BatchCall, Batcher, Batching};
+use gax_batching::{BatchingSettings, LimitExceeded};
 use gax_driver::observe::{FacadeMetrics, MetricNames};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::sync::Arc;
 use tonic::{Response, Status};
-use tonic_gax::settings::{BatchingSettings, LimitExceeded};
 use tonic_gax_tests::{ms, virtual_time};
 use tracing_subscriber::layer::SubscriberExt as _;
 

@@ -1,6 +1,8 @@
 //! Measurements of operations.
 
+#[cfg(feature = "batching")]
 use crate::observe::BatchInfo;
+#[cfg(feature = "batching")]
 use crate::observe::metric::{BATCH_ELEMENTS, BATCH_SIZE, BATCH_THROTTLED, BATCH_WAIT};
 use crate::observe::metric::{
     BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
@@ -166,6 +168,7 @@ impl<I: Instruments> Measure<I> {
         }
     }
 
+    #[cfg(feature = "batching")]
     #[expect(clippy::cast_precision_loss, reason = "buckets are wider than that")]
     pub(super) fn batch_sent(&self, batch: &BatchInfo<'_>) {
         let attributes = [
@@ -308,6 +311,7 @@ macro_rules! observe_by_measure {
                 self.measure.connection_event(event);
             }
 
+            #[cfg(feature = "batching")]
             fn batch_sent(&self, batch: &$crate::observe::BatchInfo<'_>) {
                 self.measure.batch_sent(batch);
             }

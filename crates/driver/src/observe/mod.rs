@@ -18,6 +18,7 @@ mod otel;
 #[cfg(feature = "tracing")]
 mod spans;
 
+#[cfg(feature = "batching")]
 pub use crate::operation::BatchInfo;
 pub use crate::operation::{
     AttemptTransfer, Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Peer, Retry,

@@ -1,6 +1,7 @@
 //! One operation: the driver with its clock and timer, the attempt in flight, and the report.
 
 mod attempts;
+#[cfg(feature = "closures")]
 mod blocking;
 mod clock;
 mod connection_link;
@@ -17,16 +18,19 @@ mod stacked;
 mod tests;
 mod timer;
 
+#[cfg(feature = "closures")]
 pub(crate) use blocking::run_blocking;
 pub use clock::{Clock, earlier, time_of_day, until};
 pub use connection_link::{Carrier, ConnectionLink, RetryContext};
 pub use driver::Driver;
+#[cfg(feature = "closures")]
 pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 #[cfg(test)]
 pub(crate) use jitter::Jitter;
 pub use jitter::JitterSeeds;
+#[cfg(feature = "batching")]
 pub use observe::BatchInfo;
 pub use observe::{
     AttemptTransfer, Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,

@@ -1,12 +1,12 @@
 //! Batching that the generator writes for a `batch_descriptor`.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_batching::BatchingSettings;
 use gax_batching::{AddRefusal, Batcher, ElementFailure};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::{Request, Response, Status};
-use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{Code, OperationError, RetrySettings};
 use tonic_gax_api_tests::mixed::google::longrunning::Operation;
 use tonic_gax_api_tests::mixed::mixed::v1 as library;

@@ -1,10 +1,11 @@
 //! A client with RPCs of other services, and its settings.
 
+use gax_batching::LimitExceeded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Request, Response, Status};
-use tonic_gax::settings::{LimitExceeded, MethodKind};
+use tonic_gax::settings::MethodKind;
 use tonic_gax::{Code, OperationReport, RetrySettings};
 use tonic_gax_api_tests::mixed::google::cloud::location::locations_server::{Locations, LocationsServer};
 use tonic_gax_api_tests::mixed::google::cloud::location::{

@@ -1,5 +1,6 @@
 //! All that generated clients do, over REST: pages, operations, hedging, resumed streams, observers; and other clients.
 
+use gax_batching::BatchingSettings;
 use gax_batching::{BatchCall, Batcher};
 use gax_client::longrunning::{ListOperationsRequest, OperationsClient};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
@@ -10,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Code, Request};
-use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{
     CallOptions, Code as GaxCode, Hedging, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
 };

@@ -1,5 +1,6 @@
 //! How a program is notified of its operations while they run.
 
+#[cfg(feature = "batching")]
 mod batch;
 mod connection_event;
 mod entered;
@@ -14,6 +15,7 @@ mod outgoing;
 mod summary;
 mod transfer;
 
+#[cfg(feature = "batching")]
 pub use batch::BatchInfo;
 pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
 pub use entered::Entered;

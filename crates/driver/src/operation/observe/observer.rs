@@ -1,5 +1,6 @@
 //! The trait that observers implement.
 
+#[cfg(feature = "batching")]
 use crate::operation::observe::batch::BatchInfo;
 use crate::operation::observe::connection_event::ConnectionEvent;
 use crate::operation::observe::event::Event;
@@ -194,6 +195,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     fn connection_event(&self, event: &ConnectionEvent<'_>) {}
 
     /// A batcher that this observer is installed on sends a batch, which is a separate operation.
+    #[cfg(feature = "batching")]
     fn batch_sent(&self, batch: &BatchInfo<'_>) {}
 }
 

@@ -3,10 +3,10 @@
 use crate::faults::misbehaviours::clients::client::{Calls, End};
 use crate::faults::misbehaviours::clients::connector::Connector;
 use crate::faults::misbehaviours::clients::settings::{TOTAL, layer};
+use gax_batching::BatchingSettings;
 use gax_batching::{BatchCall, Batcher, ElementSize};
 use gax_driver::Retryer;
 use std::sync::Arc;
-use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{CodeSet, RetrySettings};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicClient;
