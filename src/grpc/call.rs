@@ -112,8 +112,8 @@ impl<A: ServiceHandle> Call<A> {
                 }
             }
         }
-        let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config).reporting(reports);
-        driver.begin(bound, |protocol, config, started, context| {
+        let protocol = GrpcProtocol::new(handle, captured, extent);
+        let driver = Driver::begun(protocol, config, reports, bound, |protocol, config, started, context| {
             if is_brought {
                 context.note(note::RESUMPTION_UNUSED);
             }

@@ -10,4 +10,4 @@ mod start;
 mod steps;
 mod surroundings;
 
-use outcome::{MS, Outcome, at_once, done, driver, finish, five_seconds, lost, run, unavailable};
+use outcome::{MS, Outcome, at_once, begun, done, driver, finish, five_seconds, lost, run, unavailable};

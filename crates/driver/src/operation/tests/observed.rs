@@ -165,8 +165,8 @@ async fn observers_know_when_a_thread_works_on_an_attempt() {
     let observers = observers.registering_none();
     let mut config = fake::config(&five_seconds(), Code::Unavailable, Compatibility::Documented, None);
     config.observers = observers.shared();
-    let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
-    driver.begin(None, |fake, _, _, context| {
+    let fake = Fake::new(Script::of([done()]));
+    let driver = Driver::begun(fake, Arc::new(config), false, None, |fake, _, _, context| {
         assert_eq!(*threads.0.lock().unwrap(), ["in"]);
         fake.attempt(context)
     });

@@ -1,10 +1,10 @@
 //! Operations that are run to their end, and their outcome.
 
-use super::fake::{self, Act, Fake, Script};
+use super::fake::{self, Act, Attempt, Config, Fake, Script};
 use crate::operation::report::OperationReport;
-use crate::operation::{Clock, Driver, Output, Verdict};
+use crate::operation::{AttemptContext, Clock, Driver, Output, Verdict};
 use gax_retry::operation::{AttemptResult, Resend, Stop};
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{Code, RetrySettings, StartedAttempt, StopReason};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -73,11 +73,27 @@ impl Outcome {
     }
 }
 
+/// A driver that begins now, within the caller's time.
+pub(super) fn begun(
+    settings: &RetrySettings,
+    script: Script,
+    bound: Option<Duration>,
+    send: impl FnOnce(&mut Fake, StartedAttempt, &AttemptContext<'_>) -> Attempt,
+) -> Driver<Fake> {
+    let (fake, config) = parts(settings, script);
+    Driver::begun(fake, config, false, bound, |fake, _, started, context| send(fake, started, context))
+}
+
 pub(super) fn driver(settings: &RetrySettings, script: Script) -> Driver<Fake> {
+    let (fake, config) = parts(settings, script);
+    Driver::new(fake, config)
+}
+
+fn parts(settings: &RetrySettings, script: Script) -> (Fake, Arc<Config>) {
     let codes = [Code::Unavailable, Code::DeadlineExceeded];
     let config = fake::config(settings, codes, script.compatibility, script.hedging);
     let config = config.with_budget(script.budget.clone());
-    Driver::new(Fake::new(script), Arc::new(config))
+    (Fake::new(script), Arc::new(config))
 }
 
 pub(super) async fn run(settings: &RetrySettings, script: Script) -> Outcome {

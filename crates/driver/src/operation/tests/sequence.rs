@@ -1,14 +1,13 @@
 //! Attempts one after the other.
 
-use super::fake::{self, Act, Fake, Script};
-use super::{MS, at_once, done, driver, five_seconds, lost, run, unavailable};
+use super::fake::{Act, Script};
+use super::{MS, at_once, begun, done, driver, five_seconds, lost, run, unavailable};
 use crate::operation::report::Note;
-use crate::operation::{Clock, Driver, Output};
+use crate::operation::{Clock, Output};
 use gax_retry::operation::AttemptResult;
 use gax_retry::{Code, Compatibility, StopReason};
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -151,10 +150,8 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_reported() {
 
 #[tokio::test(start_paused = true)]
 async fn after_the_end_it_is_pending_for_ever() {
-    let config = fake::config(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
-    let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
-    driver.begin(None, |fake, _, _, context| fake.attempt(context));
-    let mut driver = pin!(driver);
+    let mut driver =
+        pin!(begun(&five_seconds(), Script::of([done()]), None, |fake, _, context| fake.attempt(context)));
     assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
     let again = poll_fn(|cx| Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;
     assert!(again.is_pending());

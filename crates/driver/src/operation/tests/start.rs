@@ -1,8 +1,8 @@
 //! Operations that are started before they are polled.
 
 use super::fake::{Act, Fake, Script, config};
-use super::{MS, Outcome, done, driver, finish, five_seconds, run};
-use crate::operation::{Driver, Note};
+use super::{MS, Outcome, begun, done, driver, finish, five_seconds, run};
+use crate::operation::{AttemptContext, Driver, Note};
 use gax_retry::operation::AttemptResult;
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use std::sync::Arc;
@@ -12,9 +12,8 @@ use std::time::Duration;
 /// and the outcome.
 async fn start(settings: &RetrySettings, script: Script) -> (Option<u32>, Outcome) {
     let bound = script.bound;
-    let mut driver = driver(settings, script);
     let mut first = None;
-    driver.begin(bound, |fake, _, started, context| {
+    let driver = begun(settings, script, bound, |fake, started, context| {
         first = Some(started.number());
         fake.attempt(context)
     });
@@ -86,12 +85,11 @@ async fn a_hedged_operation_begins_with_one_attempt() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_waits_for_its_request_unless_its_options_can_not_work() {
     let script = || Script { prepared_after: Some(600 * MS), ..Script::of([done()]) };
-    let mut waiting = driver(&five_seconds(), script());
-    waiting.begin(None, |_, _, _, _| panic!("it has to wait"));
+    let wait = |_: &mut Fake, _, _: &AttemptContext<'_>| panic!("it has to wait");
+    let waiting = begun(&five_seconds(), script(), None, wait);
     assert_eq!(finish(waiting).await.rows(), [(1, 600, 600, Code::Ok)]);
-    let mut refused =
-        driver(&five_seconds(), Script { hedging: Some(Hedging::new(2).percentile(2.0)), ..script() });
-    refused.begin(None, |_, _, _, _| panic!("it has to wait"));
+    let hedged = Script { hedging: Some(Hedging::new(2).percentile(2.0)), ..script() };
+    let refused = begun(&five_seconds(), hedged, None, wait);
     let outcome = finish(refused).await;
     assert_eq!((outcome.took, outcome.stop_reason()), (Duration::ZERO, Some(StopReason::InvalidOptions)));
 }
@@ -100,9 +98,8 @@ async fn an_operation_waits_for_its_request_unless_its_options_can_not_work() {
 async fn an_attempt_has_all_the_time_unless_its_rpc_timeout_is_shorter() {
     let all = five_seconds().to_builder().initial_rpc_timeout(9000 * MS).max_rpc_timeout(9000 * MS);
     for (settings, expected) in [(all.build().unwrap(), true), (five_seconds(), false)] {
-        let mut driver = driver(&settings, Script::of([done()]));
-        assert!(!driver.has_all_the_time());
-        driver.begin(None, |fake, _, _, context| fake.attempt(context));
+        assert!(!driver(&settings, Script::of([done()])).has_all_the_time());
+        let driver = begun(&settings, Script::of([done()]), None, |fake, _, context| fake.attempt(context));
         assert_eq!(driver.has_all_the_time(), expected);
     }
 }

@@ -1,8 +1,10 @@
 //! The world of an operation: random numbers, the time that the process has run, whether anybody waits for it.
 
-use super::fake::{Act, Script};
-use super::{MS, at_once, done, driver, five_seconds, run, unavailable};
-use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Output, Serving, run_blocking};
+use super::fake::{Act, Fake, Script};
+use super::{MS, at_once, begun, done, driver, five_seconds, run, unavailable};
+use crate::operation::{
+    AttemptContext, InProgress, Jitter, JitterSeeds, Name, Output, Serving, run_blocking,
+};
 use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Code, Policy, RetryBudget, StopReason};
 use std::borrow::Cow;
@@ -110,9 +112,8 @@ async fn an_operation_ends_with_the_request_that_it_was_begun_for() {
 fn for_a_request_that_has_ended_nothing_is_sent() {
     let inbound = Serving::begin(None, 0).inbound().clone();
     for script in [Script::of([]), Script { prepared_after: Some(MS), ..Script::of([]) }] {
-        let mut driver = driver(&five_seconds(), script);
-        inbound.enter(|| driver.begin(None, |_, _, _, _| panic!("nothing is sent")));
-        let mut driver = Box::pin(driver);
+        let nothing = |_: &mut Fake, _, _: &AttemptContext<'_>| panic!("nothing is sent");
+        let mut driver = Box::pin(inbound.enter(|| begun(&five_seconds(), script, None, nothing)));
         let output = driver.as_mut().poll(&mut Context::from_waker(Waker::noop()), &mut ());
         assert!(
             matches!(output, Poll::Ready(Output::Failed(stop)) if stop.reason() == StopReason::Cancelled)
