@@ -26,6 +26,7 @@ impl<'de> Deserialize<'de> for DurationText {
 }
 
 /// Fields of durations that are read and written as a [`DurationText`].
+#[cfg(feature = "batching-settings")]
 pub(crate) mod duration_text {
     use super::{Deserialize as _, Deserializer, Duration, DurationText, Serialize as _, Serializer};
 

@@ -14,5 +14,6 @@ mod settings;
 mod tests;
 
 pub use checked::{Attempts, Multiplier, Timeout};
+#[cfg(feature = "batching-settings")]
 pub(crate) use duration::duration_text;
 pub use duration::{DurationText, Milliseconds};
