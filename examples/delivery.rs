@@ -7,7 +7,7 @@
 mod library;
 
 use gax_driver::report::Delivery;
-use gax_testing::{Reply, Script, VirtualServer};
+use gax_testing::{Break, Reply, Script, VirtualServer};
 use library::v1::{Book, CreateBookRequest, LibraryServiceClient};
 use library::v1::{LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
@@ -16,7 +16,7 @@ use tonic::Status;
 use tonic_gax::{Code, Note, OperationError, RetrySettings};
 
 /// `REFUSED_STREAM` of HTTP/2: the server has not processed the request.
-const REFUSED: Reply = Reply::Reset(7);
+const REFUSED: Reply = Reply::Break(Break::Reset(7));
 
 /// The status that creating a book ends with if the server replies so to its two attempts.
 async fn create(replies: Vec<Reply>) -> Result<Status, Box<dyn Error>> {
@@ -48,12 +48,12 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(outcome(&status)?.delivery(), Delivery::NotProcessed);
 
     // The connection breaks during the request: there may be a book.
-    let status = create(vec![Reply::Close, REFUSED, Reply::unavailable()]).await?;
+    let status = create(vec![Reply::Break(Break::Close), REFUSED, Reply::unavailable()]).await?;
     assert!(outcome(&status)?.may_have_been_applied());
 
     // The first attempt's response is lost, and the second attempt finds the book. It may be the one that the first attempt created.
     let there = Reply::status(Status::already_exists("there is such a book"));
-    let status = create(vec![Reply::Close, there]).await?;
+    let status = create(vec![Reply::Break(Break::Close), there]).await?;
     assert_eq!(outcome(&status)?.report().notes(), [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED]);
     Ok(())
 }

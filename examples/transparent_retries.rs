@@ -10,7 +10,7 @@
 mod library;
 
 use gax_driver::observe::{OperationInfo, OperationObserver};
-use gax_testing::{Reply, Script, VirtualServer};
+use gax_testing::{Break, Reply, Script, VirtualServer};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tonic_gax::{OperationOptions, OperationReport, StartedAttempt};
 
 /// `REFUSED_STREAM` of HTTP/2.
-const REFUSED: Reply = Reply::Reset(7);
+const REFUSED: Reply = Reply::Break(Break::Reset(7));
 
 #[derive(Default)]
 struct Resends(AtomicU32);

@@ -37,7 +37,7 @@ pub use caller::{Caller, Observer, Setup, Stack, delays, lasting, settings, spac
 pub use clock::{VirtualClock, ms, virtual_time};
 pub use fault_server::{FaultServer, http2_client};
 pub use feed::{Act, Feed, line};
-pub use gax_testing::{Arrival, BodyPart, Log, Reply, Script, Scripted, pipes};
+pub use gax_testing::{Arrival, BodyPart, Break, Log, Reply, Script, Scripted, pipes};
 pub use gax_testing::{
     ConnectionFault, FaultProxy, HttpArrival, HttpReply as HttpAct, HttpScript, Pipes as MemoryConnector,
     RawFrame, RawRequest, RawServer, TEST_ID, When,

@@ -30,7 +30,7 @@ pub use network::{HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, TEST
 #[cfg(feature = "connection")]
 pub use network::{Resolution, ScriptedResolver};
 pub use recording::recording;
-pub use reply::{BodyPart, Reply};
+pub use reply::{BodyPart, Break, Reply};
 pub use script::{Script, Step};
 #[cfg(feature = "toml")]
 pub use script_file::ParseScriptError;

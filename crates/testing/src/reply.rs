@@ -33,6 +33,14 @@ pub enum Reply {
     Http(u16, HeaderMap),
     /// Nothing.
     Hang,
+    /// The stream or the connection ends instead of a response.
+    Break(Break),
+}
+
+/// The end of a stream or connection instead of a response, or in the middle of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Break {
     /// The stream is reset for that reason, a number of HTTP/2 such as 7 for `REFUSED_STREAM`.
     Reset(u32),
     /// The connection is to end, for that reason. The last stream that was looked at is the request's own, or, if not
@@ -46,15 +54,6 @@ pub enum Reply {
     /// The connection breaks.
     Close,
     /// All connections break, and others are refused for that time.
-    Refuse(Duration),
-}
-
-/// The end of a stream or connection instead of a response, or in the middle of one.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Break {
-    Reset(u32),
-    GoAway { reason: u32, taken: bool },
-    Close,
     Refuse(Duration),
 }
 
@@ -94,17 +93,8 @@ pub enum BodyPart {
     Trailers(HeaderMap),
     /// Nothing any longer.
     Hang,
-    /// The stream is reset for that reason.
-    Reset(u32),
-    /// The connection is to end, as with [`Reply::GoAway`]; what follows is still sent.
-    GoAway {
-        /// The reason.
-        reason: u32,
-        /// Whether the request's stream was looked at.
-        taken: bool,
-    },
-    /// The connection breaks.
-    Close,
+    /// The stream or the connection ends. What follows a `GOAWAY` is still sent.
+    Break(Break),
 }
 
 impl BodyPart {
@@ -122,15 +112,6 @@ impl BodyPart {
     #[must_use]
     pub fn trailers(pairs: &[(&'static str, &str)]) -> Self {
         BodyPart::Trailers(headers(pairs))
-    }
-
-    pub(super) fn as_break(&self) -> Option<Break> {
-        match *self {
-            BodyPart::Reset(reason) => Some(Break::Reset(reason)),
-            BodyPart::GoAway { reason, taken } => Some(Break::GoAway { reason, taken }),
-            BodyPart::Close => Some(Break::Close),
-            _ => None,
-        }
     }
 
     /// The trailers of that status.
@@ -244,22 +225,15 @@ impl Reply {
         Reply::Http(status, headers(pairs))
     }
 
-    /// The end of a stream or connection that stands in place of a response.
-    pub(super) fn as_break(&self) -> Option<Break> {
-        match *self {
-            Reply::Reset(reason) => Some(Break::Reset(reason)),
-            Reply::GoAway { reason, taken } => Some(Break::GoAway { reason, taken }),
-            Reply::Close => Some(Break::Close),
-            Reply::Refuse(time) => Some(Break::Refuse(time)),
-            _ => None,
-        }
-    }
-
     /// Returns whether it says that the server has not looked at the request: a client may then send that again unasked.
     #[must_use]
     pub fn is_unprocessed(&self) -> bool {
-        matches!(self, Reply::GoAway { taken: false, .. })
-            || matches!(self, Reply::Reset(reason) if Reason::from(*reason) == Reason::REFUSED_STREAM)
+        let refused = u32::from(Reason::REFUSED_STREAM);
+        match self {
+            Reply::Break(Break::GoAway { taken, .. }) => !taken,
+            Reply::Break(Break::Reset(reason)) => *reason == refused,
+            _ => false,
+        }
     }
 
     /// Returns whether the call has what it wants.
@@ -311,14 +285,12 @@ impl fmt::Display for Reply {
                             trailers.get("grpc-status").and_then(|status| status.to_str().ok()?.parse().ok());
                         write!(f, ", {}", status.map_or(Code::Unknown, code))
                     }
-                    Some(end) => match end.as_break() {
-                        Some(how) => write!(f, ", {how}"),
-                        None => f.write_str(", then nothing"),
-                    },
+                    Some(BodyPart::Break(how)) => write!(f, ", {how}"),
+                    Some(_) => f.write_str(", then nothing"),
                     None => Ok(()),
                 }
             }
-            _ => self.as_break().map_or(Ok(()), |how| how.fmt(f)),
+            Reply::Break(how) => how.fmt(f),
         }
     }
 }

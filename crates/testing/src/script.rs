@@ -314,9 +314,7 @@ impl Script {
         wait(after).await;
         match reply {
             Reply::Status(status) => Err(*status),
-            Reply::Hang | Reply::Reset(_) | Reply::GoAway { .. } | Reply::Close | Reply::Refuse(_) => {
-                std::future::pending().await
-            }
+            Reply::Hang | Reply::Break(_) => std::future::pending().await,
             Reply::Serve | Reply::Pass | Reply::Play(..) | Reply::Http(..) => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Scripts as text.
 
 use super::reply::PUSHBACK;
-use super::{BodyPart, Reply, Script, Step};
+use super::{BodyPart, Break, Reply, Script, Step};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::Bytes;
@@ -260,20 +260,22 @@ impl Entry {
             return Ok(Reply::Http(status, metadata));
         }
         if let Some(Time(time)) = self.refuse {
-            return Ok(Reply::Refuse(time));
+            return Ok(Reply::Break(Break::Refuse(time)));
         }
         let taken = self.last_stream == Some(LastStream::This);
         let is_stream = self.headers || self.messages > 0;
-        let end = match (self.reset, self.goaway) {
-            (Some(Cause(reason)), _) if !is_stream => return Ok(Reply::Reset(reason)),
-            (Some(Cause(reason)), _) => vec![BodyPart::Reset(reason)],
-            (_, Some(Cause(reason))) if !is_stream => return Ok(Reply::GoAway { reason, taken }),
-            (_, Some(Cause(reason))) => vec![BodyPart::GoAway { reason, taken }, BodyPart::Hang],
-            _ if self.close && is_stream => vec![BodyPart::Close],
-            _ if self.close => return Ok(Reply::Close),
-            _ if self.silence && is_stream => vec![BodyPart::Hang],
-            _ if self.silence => return Ok(Reply::Hang),
-            _ => {
+        let how = match (self.reset, self.goaway) {
+            (Some(Cause(reason)), _) => Some(Break::Reset(reason)),
+            (_, Some(Cause(reason))) => Some(Break::GoAway { reason, taken }),
+            _ => self.close.then_some(Break::Close),
+        };
+        let end = match how {
+            Some(how) if !is_stream => return Ok(Reply::Break(how)),
+            Some(how @ Break::GoAway { .. }) => vec![BodyPart::Break(how), BodyPart::Hang],
+            Some(how) => vec![BodyPart::Break(how)],
+            None if self.silence && is_stream => vec![BodyPart::Hang],
+            None if self.silence => return Ok(Reply::Hang),
+            None => {
                 let Status(code) = self.code.unwrap_or(Status(Code::Ok));
                 if code == Code::Ok && !is_stream {
                     return Ok(Reply::Serve);

@@ -3,7 +3,7 @@
 use super::log::Watch;
 use super::network::wait;
 use super::server::{Empty, GrpcHandler};
-use super::{BodyPart, Log, Reply, Script, Step};
+use super::{BodyPart, Break, Log, Reply, Script, Step};
 use bytes::Bytes;
 use gax_driver::__private::{Clock, Timer};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -90,22 +90,16 @@ impl<S: GrpcHandler> Service<http::Request<Body>> for Scripted<S> {
                 }
                 Reply::Play(headers, beats) => Ok(played(headers, beats, watch)),
                 Reply::Hang => pending().await,
-                Reply::Reset(_) | Reply::GoAway { .. } | Reply::Close | Reply::Refuse(_) => {
-                    Ok(broken(&reply, watch))
+                Reply::Break(how) => {
+                    watch.replied();
+                    // No response: the code that serves the connection sees the result.
+                    let mut response = http::Response::new(Body::empty());
+                    response.extensions_mut().insert(how);
+                    Ok(response)
                 }
             }
         })
     }
-}
-
-/// No response: the code that serves the connection sees the result.
-fn broken(reply: &Reply, mut watch: Watch) -> http::Response<Body> {
-    watch.replied();
-    let mut response = http::Response::new(Body::empty());
-    if let Some(how) = reply.as_break() {
-        response.extensions_mut().insert(how);
-    }
-    response
 }
 
 async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body> {
@@ -172,11 +166,11 @@ impl HttpBody for Played {
                     self.beats.push_front(BodyPart::Hang);
                     return Poll::Pending;
                 }
-                Some(beat) => {
-                    if !matches!(beat, BodyPart::GoAway { .. }) {
+                Some(BodyPart::Break(how)) => {
+                    if !matches!(how, Break::GoAway { .. }) {
                         self.watch.replied();
                     }
-                    return Poll::Ready(beat.as_break().map(|how| Err(how.into())));
+                    return Poll::Ready(Some(Err(how.into())));
                 }
             }
         }

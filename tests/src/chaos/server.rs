@@ -4,7 +4,7 @@ use super::{Draw, DrawnServer};
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
 use bytes::{BufMut as _, Bytes, BytesMut};
-use gax_testing::{BodyPart, Reply, Script};
+use gax_testing::{BodyPart, Break, Reply, Script};
 use http::HeaderMap;
 use prost::Message as _;
 use std::time::Duration;
@@ -40,7 +40,9 @@ impl DrawnServer for RandomServer {
 
     /// No connection ends, and none is full.
     fn is_calm(&self) -> bool {
-        let keeps = |(_, reply): &(Duration, Reply)| !matches!(reply, Reply::GoAway { .. } | Reply::Close);
+        let keeps = |(_, reply): &(Duration, Reply)| {
+            !matches!(reply, Reply::Break(Break::GoAway { .. }) | Reply::Break(Break::Close))
+        };
         self.stream_limit.is_none() && self.steps.iter().chain([&self.last]).all(keeps)
     }
 }
@@ -80,8 +82,10 @@ const MAX_BUFFERED: usize = MAX_DECODED + 64 * 1024;
 
 fn breaking(draw: &mut Draw) -> Reply {
     match draw.below(3) {
-        0 => Reply::Close,
-        _ => Reply::GoAway { reason: draw.pick(&[0, 0, 1, 2, 11, 13]), taken: draw.percent(50) },
+        0 => Reply::Break(Break::Close),
+        _ => {
+            Reply::Break(Break::GoAway { reason: draw.pick(&[0, 0, 1, 2, 11, 13]), taken: draw.percent(50) })
+        }
     }
 }
 
@@ -96,7 +100,7 @@ fn reply(draw: &mut Draw) -> Reply {
         6 => Reply::pushback(draw.pick(&[-1, 0, 1, 30, 300, 100_000])),
         7 => Reply::Hang,
         8 => Reply::stall(),
-        9 => Reply::Reset(draw.small(0, 14)),
+        9 => Reply::Break(Break::Reset(draw.small(0, 14))),
         10 => wrong_content(draw),
         11 => Reply::play_with(
             &[("grpc-status", draw.pick(&["0", "14", "banana", "-3", "99999999999"]))],

@@ -24,7 +24,7 @@ use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Reply, Script, Setup, line, ms, virtual_time};
+use tonic_gax_tests::{Break, Reply, Script, Setup, line, ms, virtual_time};
 
 /// More than there are connections that bring nothing.
 const MAX_BARREN: u32 = 40;
@@ -102,10 +102,10 @@ impl Run {
         let reply = |draw: &mut Draw| match draw.below(100) {
             0..5 => Reply::unavailable(),
             5..8 => Reply::http(503, &[]),
-            8..12 => Reply::Reset(draw.pick(&[2, 7, 8])),
+            8..12 => Reply::Break(Break::Reset(draw.pick(&[2, 7, 8]))),
             // A stream that was taken comes to nothing.
-            12..15 => Reply::GoAway { reason: 0, taken: draw.percent(50) },
-            15..18 => Reply::Close,
+            12..15 => Reply::Break(Break::GoAway { reason: 0, taken: draw.percent(50) }),
+            15..18 => Reply::Break(Break::Close),
             18..20 => Reply::pushback(draw.pick(&[0, 5, 300])),
             20..23 => Reply::Hang,
             23..26 => Reply::stall(),
@@ -408,6 +408,6 @@ fn streams_that_are_drawn() {
         assert!(count(&|run| run.plans.iter().any(|plan| plan.end == end)) > 50, "{end:?}");
     }
     assert!(count(&|run| run.plans.is_empty() && run.replies.is_empty()) > 0);
-    assert!(count(&|run| run.replies.iter().any(|reply| matches!(reply, Reply::Close))) > 50);
+    assert!(count(&|run| run.replies.iter().any(|reply| matches!(reply, Reply::Break(Break::Close)))) > 50);
     assert!(count(&|run| run.tokens.is_some() && !run.is_fatal()) > 50);
 }

@@ -19,7 +19,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    Authority, BodyPart, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, TlsServer,
+    Authority, BodyPart, Break, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, TlsServer,
     VirtualServer, delays, ms, reported,
 };
 
@@ -117,14 +117,14 @@ async fn two_layers() -> String {
 }
 
 async fn lost_connection() -> String {
-    let script = Script::at_once([Reply::GoAway { reason: 0, taken: false }]);
+    let script = Script::at_once([Reply::Break(Break::GoAway { reason: 0, taken: false })]);
     printed(&call(&setup(), script, reported(ListAssetsRequest::default())).await)
 }
 
 async fn broken_connection() -> String {
     let once = setup().retrying(CodeSet::EMPTY);
     let request = Request::new(ListAssetsRequest::default());
-    call(&once, Script::at_once([Reply::Close]), request).await.unwrap_err().to_string()
+    call(&once, Script::at_once([Reply::Break(Break::Close)]), request).await.unwrap_err().to_string()
 }
 
 async fn certificate() -> String {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, Delivery, RetrySettings};
-use gax_testing::{Reply, Script, pipes};
+use gax_testing::{Break, Reply, Script, pipes};
 use std::future::{Pending, pending};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -26,11 +26,11 @@ fn error(status: &Status) -> &OperationError {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_was_sent_may_have_been_carried_out() {
     const REFUSED_STREAM: u32 = 7;
-    let refused = Reply::Reset(REFUSED_STREAM);
+    let refused = Reply::Break(Break::Reset(REFUSED_STREAM));
     for (replies, expected) in [
         (vec![Reply::unavailable()], Delivery::Unknown),
         (vec![Reply::Hang], Delivery::Unknown),
-        (vec![Reply::Close], Delivery::Unknown),
+        (vec![Reply::Break(Break::Close)], Delivery::Unknown),
         (vec![refused.clone(); 9], Delivery::NotProcessed),
         (vec![refused.clone(), refused.clone(), Reply::unavailable()], Delivery::Unknown),
         // The attempts that came last were not processed; the first may have been.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
+    Break, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
 };
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -43,7 +43,11 @@ async fn their_events_are_counted() {
         let _guard = metrics::set_default_local_recorder(&recorder);
         Arc::new(FacadeMetrics::new(MetricNames::new()))
     };
-    let server = VirtualServer::start(Script::at_once([Reply::Serve, Reply::Close, Reply::unavailable()]));
+    let server = VirtualServer::start(Script::at_once([
+        Reply::Serve,
+        Reply::Break(Break::Close),
+        Reply::unavailable(),
+    ]));
     let is_up = Arc::new(AtomicBool::new(true));
     let ejection = Ejection::default().after(1).max_percent(100);
     let connection = connection(&server, &is_up).eject(ejection).observer(metrics).connect_lazy().unwrap();

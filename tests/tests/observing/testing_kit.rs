@@ -6,7 +6,9 @@ use gax_driver::Retryer;
 use gax_http::HttpRetryLayer;
 use gax_streams::resumption::Resumption;
 use gax_table::RetryTable;
-use gax_testing::{Attempts, Fault, FaultLayer, Reply, Script, VirtualServer, assert_attempts, recording};
+use gax_testing::{
+    Attempts, Break, Fault, FaultLayer, Reply, Script, VirtualServer, assert_attempts, recording,
+};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -115,14 +117,14 @@ async fn everything_that_a_server_does_to_a_call() {
     let good = |start| (start, start, Code::Ok);
     for (reply, expected) in [
         (Reply::pushback(30), vec![(0, 0, DOWN), good(30)]),
-        (Reply::Close, vec![(0, 0, DOWN), good(200)]),
+        (Reply::Break(Break::Close), vec![(0, 0, DOWN), good(200)]),
         (Reply::Hang, vec![(0, 1000, Code::DeadlineExceeded), good(1200)]),
         (Reply::stall(), vec![(0, 1000, Code::DeadlineExceeded), good(1200)]),
         (Reply::http(503, &[]), vec![(0, 0, DOWN), good(200)]),
-        (Reply::Reset(INTERNAL_ERROR), vec![(0, 0, Code::Internal)]),
+        (Reply::Break(Break::Reset(INTERNAL_ERROR)), vec![(0, 0, Code::Internal)]),
         // Sent again at once, as if it had never been sent.
-        (Reply::Reset(REFUSED_STREAM), vec![good(0)]),
-        (Reply::GoAway { reason: 0, taken: false }, vec![good(0)]),
+        (Reply::Break(Break::Reset(REFUSED_STREAM)), vec![good(0)]),
+        (Reply::Break(Break::GoAway { reason: 0, taken: false }), vec![good(0)]),
         (Reply::message(&ListAssetsResponse::default()), vec![good(0)]),
     ] {
         let (rows, _, _) = rows(Script::of([reply.clone()])).await;

@@ -15,7 +15,7 @@ use tonic_gax::{OperationError, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Act, Feed, Reply, Script, Setup, Stack, delays, line, ms};
+use tonic_gax_tests::{Act, Break, Feed, Reply, Script, Setup, Stack, delays, line, ms};
 
 use Act::{Fail, Hang, Wait};
 
@@ -147,7 +147,7 @@ async fn it_is_not_asked_where_no_attempt_can_follow() {
         );
         assert_eq!(witness.take(), ["begin 7", "message 1"], "{stack:?}");
         // A request that no server has looked at goes out again as it is.
-        let refused = Script::at_once([Reply::Reset(7), Reply::messages(&[line(1)])]);
+        let refused = Script::at_once([Reply::Break(Break::Reset(7)), Reply::messages(&[line(1)])]);
         let server = Server::start(refused);
         let stream = listen(stack, server.channel(), &setup, witness.resumption(), line(8)).await.unwrap();
         assert_eq!(stream.map(|line| line.unwrap().count).collect::<Vec<_>>().await, [1001], "{stack:?}");

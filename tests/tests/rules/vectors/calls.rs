@@ -12,7 +12,7 @@ use tonic_gax::{CallOptions, OperationOptions, RequestExt as _};
 use tonic_gax_tests::a6::{DOWN, U, config, layer_of as layer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{RawFrame, RawServer, Reply, Script, VirtualServer, ms};
+use tonic_gax_tests::{Break, RawFrame, RawServer, Reply, Script, VirtualServer, ms};
 use tower_service::Service as _;
 
 const PREVIOUS: &str = "grpc-previous-rpc-attempts";
@@ -129,7 +129,7 @@ async fn what_never_left_is_sent_again() {
 /// 35: attempts carry how many came before; transparent ones don't count, and a caller's own number is not sent.
 #[tokio::test(start_paused = true)]
 async fn attempts_tell_how_many_came_before() {
-    let replies = [Reply::Reset(7), Reply::unavailable(), Reply::unavailable()];
+    let replies = [Reply::Break(Break::Reset(7)), Reply::unavailable(), Reply::unavailable()];
     let server = VirtualServer::start(Script::at_once(replies));
     let mut client = AssetServiceClient::new(layer(&config(&[], "")).layer(server.channel()));
     let mut request = Request::new(ListAssetsRequest::default());

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{BodyPart, RawFrame, RawServer, Reply, Script, VirtualServer, ms};
+use tonic_gax_tests::{BodyPart, Break, RawFrame, RawServer, Reply, Script, VirtualServer, ms};
 
 /// For how long the second host was ejected, each time.
 #[derive(Default)]
@@ -72,7 +72,7 @@ async fn whatever_the_way_it_fails() {
     let unavailable = || BodyPart::trailers(&[("grpc-status", "14")]);
     let in_trailers = VirtualServer::start(Script::always(Reply::play([unavailable()])));
     let by_http = VirtualServer::start(Script::always(Reply::http(503, &[])));
-    let reset = VirtualServer::start(Script::always(Reply::Reset(2)));
+    let reset = VirtualServer::start(Script::always(Reply::Break(Break::Reset(2))));
     for bad in [&in_trailers, &by_http, &reset] {
         let (connection, times, good) = beside(bad).await;
         call(&connection, 20).await;

@@ -10,7 +10,7 @@ use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::Download;
 use std::sync::{Arc, Mutex};
 use tonic_gax::{Code, Note, OperationReport, RetrySettings, StartedAttempt};
-use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};
+use tonic_gax_tests::{Break, Reply, Script, VirtualServer, codes, ms};
 use tower::buffer::Buffer;
 use tower::util::BoxCloneService;
 use tower::{BoxError, Service, ServiceExt as _};
@@ -125,7 +125,7 @@ impl OperationObserver for Peers {
 #[tokio::test(start_paused = true)]
 async fn a_retry_avoids_the_endpoint_that_failed() {
     let (good, peers) = (good(), Arc::new(Peers::default()));
-    for fault in [Reply::http(503, &[]), Reply::Reset(8), Reply::Close] {
+    for fault in [Reply::http(503, &[]), Reply::Break(Break::Reset(8)), Reply::Break(Break::Close)] {
         let bad = VirtualServer::start(Script::always(fault));
         let network = Network::new().with(1, &good).with(2, &bad);
         let connection = network.connection(&[1, 2]).picker(Picker::RoundRobin).connect().await.unwrap();

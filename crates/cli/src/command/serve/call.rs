@@ -34,7 +34,7 @@ pub(in crate::command) struct Seen {
 
 impl Seen {
     /// An attempt, with the one before it.
-    pub(in crate::command) fn new(arrival: &Arrival, last: Option<&Arrival>) -> Self {
+    pub(super) fn new(arrival: &Arrival, last: Option<&Arrival>) -> Self {
         let since = |last: &Arrival| {
             let end = last.replied.or(last.gone).filter(|end| *end <= arrival.at);
             Ms(arrival.at.saturating_sub(end.unwrap_or(last.at)))
@@ -50,6 +50,12 @@ impl Seen {
             cancelled: arrival.gone.is_some(),
             expected_gap_ms: None,
         }
+    }
+
+    /// The attempts of a call, each with the one before it.
+    pub(in crate::command) fn all(arrivals: &[&Arrival]) -> Vec<Self> {
+        let lasts = [None].into_iter().chain(arrivals.iter().copied().map(Some));
+        arrivals.iter().zip(lasts).map(|(arrival, last)| Self::new(arrival, last)).collect()
     }
 
     /// The line for it while the server runs.
@@ -83,12 +89,11 @@ pub(super) fn calls(arrivals: &[Arrival]) -> Vec<Vec<&Arrival>> {
 
 impl Call {
     pub(super) fn of(arrivals: &[&Arrival]) -> Self {
-        let lasts = [None].into_iter().chain(arrivals.iter().copied().map(Some));
         let (number, method) = arrivals.first().map_or((0, ""), |first| (first.call, first.path.as_str()));
         Self {
             number: number + 1,
             method: method.trim_start_matches('/').to_owned(),
-            attempts: arrivals.iter().zip(lasts).map(|(arrival, last)| Seen::new(arrival, last)).collect(),
+            attempts: Seen::all(arrivals),
             differences: Vec::new(),
         }
     }

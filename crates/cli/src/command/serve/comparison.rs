@@ -11,7 +11,7 @@ use crate::value::DialectName;
 use gax_retry::jitter::JitterSource;
 use gax_retry::{Attempt, AttemptPlan, Compatibility, Policy, Response, RetryBudget};
 use gax_table::{HedgingPolicy, RetryTable};
-use gax_testing::{Arrival, Reply, Script};
+use gax_testing::{Arrival, Break, Reply, Script};
 use std::time::Duration;
 
 /// The most attempts of a call that are planned.
@@ -97,7 +97,8 @@ impl Comparison {
         }
         let path = arrivals.first().map_or("", |first| first.path.as_str());
         let expected = self.expected(&policy, header, path, script);
-        let refuses = arrivals.iter().any(|arrival| matches!(arrival.step.reply(), Reply::Refuse(_)));
+        let refuses =
+            arrivals.iter().any(|arrival| matches!(arrival.step.reply(), Reply::Break(Break::Refuse(_))));
         for (index, seen) in call.attempts.iter_mut().enumerate().skip(1) {
             let (number, Some(gap)) = (seen.attempt, seen.gap_ms) else { continue };
             let Some(expected) = expected.get(index) else {

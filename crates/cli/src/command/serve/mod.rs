@@ -14,5 +14,5 @@ pub(crate) use args::ServeArgs;
 pub(super) use call::{Seen, between};
 pub(super) use client::start;
 pub(super) use comparison::EARLY;
-pub(super) use run::LATE;
 pub(crate) use run::run;
+pub(super) use run::{LATE, runtime};

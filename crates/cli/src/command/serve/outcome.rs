@@ -1,7 +1,7 @@
 //! What a reply of a script is to a plan.
 
 use gax_retry::{Code, Response, ServerDelay};
-use gax_testing::{BodyPart, Reply, Step};
+use gax_testing::{BodyPart, Break, Reply, Step};
 use std::time::Duration;
 
 /// A reply as a plan takes it, and whether the call is committed to it.
@@ -25,7 +25,6 @@ pub(super) fn outcome(step: &Step, headers_commit: bool) -> (Response, bool) {
             (of(Code::from_wire(status.code().into())).asking(asked), false)
         }
         Reply::Http(status, _) => (of(of_http(*status)), false),
-        Reply::Reset(reason) => (of(of_reset(*reason)), false),
         Reply::Play(_, beats) => {
             let has_messages = beats.iter().any(|beat| matches!(beat, BodyPart::Data(_)));
             let is_committed = headers_commit || has_messages;
@@ -34,16 +33,22 @@ pub(super) fn outcome(step: &Step, headers_commit: bool) -> (Response, bool) {
                     let status = trailers.get("grpc-status").and_then(|status| status.to_str().ok());
                     of(status.and_then(|status| status.parse().ok()).map_or(Code::Unknown, Code::from_wire))
                 }
-                Some(BodyPart::Reset(reason)) => of(of_reset(*reason)),
-                Some(BodyPart::Close) => of(Code::Unavailable),
+                Some(BodyPart::Break(how)) => of_break(after, *how),
                 _ => Response::none(),
             };
             (response, is_committed)
         }
-        Reply::Close => (of(Code::Unavailable), false),
-        // Attempts that never arrive follow.
-        Reply::Refuse(_) => (of(Code::Unavailable), true),
+        // Attempts that never arrive follow a refusal.
+        Reply::Break(how) => (of_break(after, *how), matches!(how, Break::Refuse(_))),
         _ => (Response::none(), false),
+    }
+}
+
+fn of_break(after: Duration, how: Break) -> Response {
+    match how {
+        Break::Reset(reason) => Response::after(after, of_reset(reason)),
+        Break::Close | Break::Refuse(_) => Response::after(after, Code::Unavailable),
+        _ => Response::none(),
     }
 }
 

@@ -16,6 +16,7 @@ use serde::Serialize;
 use std::io::Write as _;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::{sleep, timeout};
 
@@ -34,11 +35,13 @@ struct Report {
 }
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))?;
-    runtime.block_on(serve(args))
+    runtime()?.block_on(serve(args))
+}
+
+/// A runtime in this thread.
+pub(in crate::command) fn runtime() -> Result<Runtime, Failure> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))
 }
 
 async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {

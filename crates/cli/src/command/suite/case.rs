@@ -78,9 +78,7 @@ impl Case {
 
     /// Compares what arrived with what the text says.
     pub(super) fn judge(self, arrivals: &[Arrival]) -> Verdict {
-        let lasts = [None].into_iter().chain(arrivals.iter().map(Some));
-        let seen: Vec<Seen> =
-            arrivals.iter().zip(lasts).map(|(arrival, last)| Seen::new(arrival, last)).collect();
+        let seen = Seen::all(&arrivals.iter().collect::<Vec<_>>());
         let mut differences = Vec::new();
         if seen.len() != self.attempts {
             differences.push(format!("{} attempts, by the text {}", seen.len(), self.attempts));

@@ -1,7 +1,7 @@
 //! The suite, run against a client.
 
 use super::case::{Case, Verdict};
-use crate::command::serve::{LATE, start};
+use crate::command::serve::{LATE, runtime, start};
 use crate::command::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure};
 use gax_testing::{Log, Scripted, SocketServer};
@@ -35,8 +35,7 @@ pub(in crate::command) fn run(
         return Err(Failure::Usage(sentence.to_owned()));
     }
     let cases = Case::all(folder)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))?;
+    let runtime = runtime()?;
     let for_people = format == Format::Text;
     if for_people {
         print(&format!("TAP version 14\n1..{}\n", cases.len()))?;

@@ -3,7 +3,6 @@
 use crate::storage::StorageFault;
 use crate::storage::fault::Action;
 use crate::storage::faults::ArmedFaults;
-use crate::storage::reply_body::Broken;
 use crate::storage::shared::Shared;
 use crate::storage::wire::Reply;
 use std::sync::Arc;
@@ -13,12 +12,6 @@ use std::sync::Arc;
 pub(crate) enum Stop {
     Broken,
     Reply(Box<Reply>),
-}
-
-impl From<Broken> for Stop {
-    fn from(_: Broken) -> Self {
-        Self::Broken
-    }
 }
 
 impl Stop {

@@ -5,10 +5,9 @@ use super::finish::CONDITION;
 use super::route::Route;
 use crate::storage::state::{Checksums, ObjectUpload, Preconditions, Protocol, Session, Sessions, Stage};
 use crate::storage::wire::{Reply, Target, related_parts};
-use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
-use http_body::Body;
+use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -55,11 +54,11 @@ fn described(
 
 impl Exchange {
     /// An upload in one request.
-    pub(crate) async fn insert<B: Body<Data = Bytes> + Unpin>(
+    pub(crate) async fn insert(
         &mut self,
         head: &Parts,
         target: &Target,
-        body: &mut B,
+        body: &mut Incoming,
         route: &Route,
     ) -> Result<Reply, Stop> {
         let whole = self.collect(body).await?;
@@ -81,11 +80,11 @@ impl Exchange {
     }
 
     /// Starts an upload by several requests.
-    pub(crate) async fn start<B: Body<Data = Bytes> + Unpin>(
+    pub(crate) async fn start(
         &mut self,
         head: &Parts,
         target: &Target,
-        body: &mut B,
+        body: &mut Incoming,
         route: &Route,
     ) -> Result<Reply, Stop> {
         let metadata = metadata(&self.collect(body).await?)?;

@@ -5,21 +5,18 @@ use crate::network::wait;
 use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
 use bytes::Bytes;
-use http_body::Body;
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 
 impl Exchange {
     /// Reads a request's body, which begins at that place of the object, and hands on each piece with its place.
     /// Returns the place of its end.
-    pub(crate) async fn receive<B>(
+    pub(crate) async fn receive(
         &mut self,
-        body: &mut B,
+        body: &mut Incoming,
         begin: u64,
         mut piece: impl FnMut(u64, &[u8]),
-    ) -> Result<u64, Stop>
-    where
-        B: Body<Data = Bytes> + Unpin,
-    {
+    ) -> Result<u64, Stop> {
         let mut place = begin;
         // Faults at the very begin need no bytes.
         let mut data = Bytes::new();
@@ -59,13 +56,13 @@ impl Exchange {
     }
 
     /// Reads a request's body to its end, for nothing.
-    pub(crate) async fn drain<B: Body<Data = Bytes> + Unpin>(&self, body: &mut B) -> Result<(), Stop> {
+    pub(crate) async fn drain(&self, body: &mut Incoming) -> Result<(), Stop> {
         while self.next(body).await?.is_some() {}
         Ok(())
     }
 
     /// The next bytes of a request's body.
-    async fn next<B: Body<Data = Bytes> + Unpin>(&self, body: &mut B) -> Result<Option<Bytes>, Stop> {
+    async fn next(&self, body: &mut Incoming) -> Result<Option<Bytes>, Stop> {
         loop {
             let Some(frame) = body.frame().await else { return Ok(None) };
             // A client that is gone gets no reply.
@@ -78,10 +75,7 @@ impl Exchange {
     }
 
     /// Reads a whole body into memory.
-    pub(crate) async fn collect<B: Body<Data = Bytes> + Unpin>(
-        &mut self,
-        body: &mut B,
-    ) -> Result<Bytes, Stop> {
+    pub(crate) async fn collect(&mut self, body: &mut Incoming) -> Result<Bytes, Stop> {
         let mut whole = Vec::new();
         self.receive(body, 0, |_, piece| whole.extend_from_slice(piece)).await?;
         Ok(whole.into())

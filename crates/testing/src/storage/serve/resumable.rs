@@ -8,9 +8,8 @@ use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
 use crate::storage::state::{Protocol, Sessions, Stage};
 use crate::storage::wire::{ContentRange, Reply};
-use bytes::Bytes;
 use http::request::Parts;
-use http_body::Body;
+use hyper::body::Incoming;
 
 /// Bytes that have come, until as many are there as can be persisted.
 #[derive(Debug)]
@@ -34,10 +33,10 @@ impl Exchange {
     /// Receives bytes of an upload that begin at the first place, of which none are persisted behind the second one. Whatever ends
     /// the request, those that came are persisted, up to a multiple of the granularity; all of them, if the request ends well.
     /// Returns the place of the request's end.
-    pub(crate) async fn persist<B: Body<Data = Bytes> + Unpin>(
+    pub(crate) async fn persist(
         &mut self,
         id: &str,
-        body: &mut B,
+        body: &mut Incoming,
         (place, most): (u64, u64),
     ) -> Result<u64, Stop> {
         let limit = match self.action() {
@@ -68,10 +67,10 @@ impl Exchange {
     }
 
     /// Bytes of an upload.
-    pub(crate) async fn upload<B: Body<Data = Bytes> + Unpin>(
+    pub(crate) async fn upload(
         &mut self,
         head: &Parts,
-        body: &mut B,
+        body: &mut Incoming,
         id: &str,
     ) -> Result<Reply, Stop> {
         let (stage, persisted, declared) = self.session(id, Protocol::Resumable)?;

@@ -9,20 +9,16 @@ use crate::storage::reply_body::{Broken, ReplyBody};
 use crate::storage::shared::Shared;
 use crate::storage::state::{Protocol, Stage};
 use crate::storage::wire::{Reply, Target};
-use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
-use http_body::Body;
+use hyper::body::Incoming;
 use std::sync::Arc;
 
 /// Serves a request.
-pub(crate) async fn serve<B>(
+pub(crate) async fn serve(
     shared: Arc<Shared>,
-    request: http::Request<B>,
-) -> Result<http::Response<ReplyBody>, Broken>
-where
-    B: Body<Data = Bytes> + Unpin,
-{
+    request: http::Request<Incoming>,
+) -> Result<http::Response<ReplyBody>, Broken> {
     let (head, mut body) = request.into_parts();
     let target = Target::of(&head.uri);
     let mut route = Route::of(&head, &target);
@@ -70,11 +66,7 @@ where
 
 impl Exchange {
     /// The fault that happens to a request before it is carried out.
-    async fn before<B: Body<Data = Bytes> + Unpin>(
-        &mut self,
-        route: &Route,
-        body: &mut B,
-    ) -> Result<(), Stop> {
+    async fn before(&mut self, route: &Route, body: &mut Incoming) -> Result<(), Stop> {
         let Some(fault) = self.armed.at_once.clone() else { return Ok(()) };
         match &fault.action {
             Action::Reset => Err(Stop::Broken),
@@ -107,12 +99,12 @@ impl Exchange {
         }
     }
 
-    async fn carry_out<B: Body<Data = Bytes> + Unpin>(
+    async fn carry_out(
         &mut self,
         route: &Route,
         head: &Parts,
         target: &Target,
-        body: &mut B,
+        body: &mut Incoming,
     ) -> Result<Reply, Stop> {
         let Route { call, protocol, bucket, name, id } = route;
         let id = id.as_deref().unwrap_or_default();

@@ -5,16 +5,15 @@ use super::insert::text;
 use super::resumable::over;
 use crate::storage::state::{Protocol, Sessions, Stage};
 use crate::storage::wire::Reply;
-use bytes::Bytes;
 use http::request::Parts;
-use http_body::Body;
+use hyper::body::Incoming;
 
 impl Exchange {
     /// Bytes of an upload, its end, or both.
-    pub(crate) async fn upload_universal<B: Body<Data = Bytes> + Unpin>(
+    pub(crate) async fn upload_universal(
         &mut self,
         head: &Parts,
-        body: &mut B,
+        body: &mut Incoming,
         id: &str,
     ) -> Result<Reply, Stop> {
         let (stage, persisted, declared) = self.session(id, Protocol::Universal)?;
