@@ -32,7 +32,11 @@ impl FileResolver for Include {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let path = self.directory.join(name);
         match open_file(&path) {
-            Ok(_) => self.protox.open_file(name),
+            // A folder's copy of protobuf's own protos may be in the syntax of a later protoc.
+            Ok(_) => self.protox.open_file(name).or_else(|error| {
+                let built_in = GoogleFileResolver::new().open_file(name);
+                built_in.map_err(|_| error)
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(protox::Error::file_not_found(name)),
             Err(error) => {
                 let message = format!("can't read the proto {}: {error}", path.display());
@@ -56,5 +60,25 @@ impl std::error::Error for Unreadable {}
 impl fmt::Debug for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_protobufs_own_protos_that_is_not_understood_is_not_needed() {
+        let folder = std::env::temp_dir().join(format!("gax_includes_{}", std::process::id()));
+        let own = folder.join("google/protobuf");
+        std::fs::create_dir_all(&own).unwrap();
+        let later = "syntax = 'proto2'; message M { extensions 5 [declaration = { number: 5 }]; }";
+        std::fs::write(own.join("descriptor.proto"), later).unwrap();
+        std::fs::write(own.join("other.proto"), later).unwrap();
+        let import = "syntax = 'proto3'; import 'google/protobuf/descriptor.proto';";
+        std::fs::write(folder.join("m.proto"), import).unwrap();
+        compiler(&[&folder]).open_file("m.proto").unwrap();
+        assert!(compiler(&[&folder]).open_file("google/protobuf/other.proto").is_err());
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }
