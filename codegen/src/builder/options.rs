@@ -3,7 +3,6 @@
 use crate::tables::{Sources, TableSource};
 use gax_table::Dialect;
 use std::collections::HashSet;
-use std::fmt;
 use std::path::PathBuf;
 
 /// The crate that generated clients run on.
@@ -102,113 +101,88 @@ impl Default for Builder {
     }
 }
 
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("sources", &self.sources)
-            .field("dialect", &self.dialect)
-            .field("deny_unknown_methods", &self.deny_unknown_methods)
-            .field("prost", &self.prost)
-            .finish_non_exhaustive()
+gax_text::short_debug! {
+    self: Builder {
+        sources: self.sources,
+        dialect: self.dialect,
+        deny_unknown_methods: self.deny_unknown_methods,
+        prost: self.prost
     }
 }
 
 impl Builder {
-    /// Reads a retry table from a file, in whatever format it is. May be called several times: a method
-    /// that two tables name gets the policy of the later one. A table is a regular file of at most 16 MiB;
-    /// so is a proto.
-    pub fn retry_table(mut self, path: impl Into<PathBuf>) -> Self {
-        self.sources.tables.push(TableSource::Path(path.into()));
-        self
-    }
-
-    /// Reads a retry table from a text, which has to be UTF-8. The name is used in messages, docs and errors.
-    pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
-        self.sources.tables.push(TableSource::Text { name: name.into(), text: text.into() });
-        self
-    }
-
-    /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are batched and, in schema 1,
-    /// policies too. May be called several times; it is treated as a table that comes after all others.
-    pub fn gapic_yaml(mut self, path: impl Into<PathBuf>) -> Self {
-        self.sources.gapic_yaml.push(TableSource::Path(path.into()));
-        self
-    }
-
-    /// Reads an API's GAPIC YAML from a text, which has to be UTF-8. The name is used in messages, docs and errors.
-    pub fn gapic_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
-        self.sources.gapic_yaml.push(TableSource::Text { name: name.into(), text: text.into() });
-        self
-    }
-
-    /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as well,
-    /// such as `GetLocation` of `google.cloud.location.Locations`, and which fields of requests they fill with a new UUID
-    /// if they are empty (`publishing.method_settings[].auto_populated_fields`, AIP-4235).
-    ///
-    /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). No separate
-    /// settings and client are generated for it then.
-    pub fn service_yaml(mut self, path: impl Into<PathBuf>) -> Self {
-        self.sources.service_yaml = Some(TableSource::Path(path.into()));
-        self
-    }
-
-    /// Reads an API's service YAML from a text, which has to be UTF-8. The name is used in messages and errors.
-    pub fn service_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
-        self.sources.service_yaml = Some(TableSource::Text { name: name.into(), text: text.into() });
-        self
-    }
-
-    /// Which client's interpretation of the tables is used.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
-
-    /// Sets whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has
-    /// and the table lacks, because it is probably misspelt. Every other such name is a warning, since published tables name
-    /// methods that are in no proto. Default: all of them are warnings.
-    pub fn deny_unknown_methods(mut self, deny: bool) -> Self {
-        self.deny_unknown_methods = deny;
-        self
-    }
-
-    /// Uses Rust types that exist elsewhere for a proto package or type, such as `.google.cloud.asset.v1`.
-    ///
-    /// For a service in such a package neither messages nor tonic's client and server are generated, only
-    /// settings and client over the existing types.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # fn main() -> Result<(), tonic_gax_build::Error> {
-    /// tonic_gax_build::configure()
-    ///     .retry_table("proto/cloudasset_grpc_service_config.json")
-    ///     .extern_path(".google", "::googleapis_tonic_google_cloud_asset_v1::google")
-    ///     .compile_protos(&["google/cloud/asset/v1/asset_service.proto"], &["proto"])
-    /// # }
-    /// ```
-    pub fn extern_path(mut self, proto_path: impl Into<String>, rust_path: impl Into<String>) -> Self {
-        self.extern_paths.push((proto_path.into(), rust_path.into()));
-        self
-    }
-
-    /// Writes the files into this directory instead of cargo's `OUT_DIR`.
-    pub fn out_dir(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.out_dir = Some(directory.into());
-        self
-    }
-
-    /// Adds a file of this name that includes all others in a tree of modules, one for each part of a
-    /// package's name.
-    pub fn include_file(mut self, name: impl Into<String>) -> Self {
-        self.include_file = Some(name.into());
-        self
-    }
-
-    /// Writes the compiled protos to this file, as an encoded `FileDescriptorSet`.
-    pub fn file_descriptor_set_path(mut self, path: impl Into<PathBuf>) -> Self {
-        self.file_descriptor_set_path = Some(path.into());
-        self
+    gax_text::setters! { self:
+        /// Reads a retry table from a file, in whatever format it is. May be called several times: a method
+        /// that two tables name gets the policy of the later one. A table is a regular file of at most 16 MiB;
+        /// so is a proto.
+        pub retry_table(path: impl Into<PathBuf>) => self.sources.tables.push(TableSource::Path(path.into()));
+        /// Reads a retry table from a text, which has to be UTF-8. The name is used in messages, docs and errors.
+        pub retry_table_text(name: impl Into<String>, text: impl Into<Vec<u8>>) =>
+            self.sources.tables.push(TableSource::Text { name: name.into(), text: text.into() });
+        /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are batched and, in schema 1,
+        /// policies too. May be called several times; it is treated as a table that comes after all others.
+        pub gapic_yaml(path: impl Into<PathBuf>) =>
+            self.sources.gapic_yaml.push(TableSource::Path(path.into()));
+        /// Reads an API's GAPIC YAML from a text, which has to be UTF-8. The name is used in messages, docs and errors.
+        pub gapic_yaml_text(name: impl Into<String>, text: impl Into<Vec<u8>>) =>
+            self.sources.gapic_yaml.push(TableSource::Text { name: name.into(), text: text.into() });
+        /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as well,
+        /// such as `GetLocation` of `google.cloud.location.Locations`, and which fields of requests they fill with a new UUID
+        /// if they are empty (`publishing.method_settings[].auto_populated_fields`, AIP-4235).
+        ///
+        /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). No separate
+        /// settings and client are generated for it then.
+        pub service_yaml(path: impl Into<PathBuf>) =>
+            self.sources.service_yaml = Some(TableSource::Path(path.into()));
+        /// Reads an API's service YAML from a text, which has to be UTF-8. The name is used in messages and errors.
+        pub service_yaml_text(name: impl Into<String>, text: impl Into<Vec<u8>>) =>
+            self.sources.service_yaml = Some(TableSource::Text { name: name.into(), text: text.into() });
+        /// Which client's interpretation of the tables is used.
+        pub dialect(dialect: Dialect) => self.dialect = dialect;
+        /// Sets whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has
+        /// and the table lacks, because it is probably misspelt. Every other such name is a warning, since published tables name
+        /// methods that are in no proto. Default: all of them are warnings.
+        pub deny_unknown_methods(deny: bool) => self.deny_unknown_methods = deny;
+        /// Uses Rust types that exist elsewhere for a proto package or type, such as `.google.cloud.asset.v1`.
+        ///
+        /// For a service in such a package neither messages nor tonic's client and server are generated, only
+        /// settings and client over the existing types.
+        ///
+        /// # Examples
+        ///
+        /// ```no_run
+        /// # fn main() -> Result<(), tonic_gax_build::Error> {
+        /// tonic_gax_build::configure()
+        ///     .retry_table("proto/cloudasset_grpc_service_config.json")
+        ///     .extern_path(".google", "::googleapis_tonic_google_cloud_asset_v1::google")
+        ///     .compile_protos(&["google/cloud/asset/v1/asset_service.proto"], &["proto"])
+        /// # }
+        /// ```
+        pub extern_path(proto_path: impl Into<String>, rust_path: impl Into<String>) =>
+            self.extern_paths.push((proto_path.into(), rust_path.into()));
+        /// Writes the files into this directory instead of cargo's `OUT_DIR`.
+        pub out_dir(directory: impl Into<PathBuf>) => self.out_dir = Some(directory.into());
+        /// Adds a file of this name that includes all others in a tree of modules, one for each part of a
+        /// package's name.
+        pub include_file(name: impl Into<String>) => self.include_file = Some(name.into());
+        /// Writes the compiled protos to this file, as an encoded `FileDescriptorSet`.
+        pub file_descriptor_set_path(path: impl Into<PathBuf>) =>
+            self.file_descriptor_set_path = Some(path.into());
+        /// Sets whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the
+        /// crate `gax-rest` among your dependencies. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos:
+        /// operations are polled by them.
+        ///
+        /// The descriptors of the service, and of all messages that it needs, become part of the program. They have to come with the
+        /// options of Google's APIs: by [`compile_protos`](Self::compile_protos) or
+        /// [`compile_encoded_fds`](Self::compile_encoded_fds). A rule that the messages of its RPC don't fit is an error.
+        pub build_rest(enable: bool) => self.build_rest = enable;
+        /// Sets whether clients have a function `.._batching` for each RPC for which GAPIC YAML has a `batch_descriptor`. The code
+        /// needs the crate `gax-batching` among your dependencies.
+        pub build_batching(enable: bool) => self.build_batching = enable;
+        /// The path under which generated code finds the crate `tonic-gax`.
+        pub runtime_path(path: impl Into<String>) => self.runtime_path = path.into();
+        /// Sets whether cargo runs the build script again when a proto or table changes.
+        pub emit_rerun_if_changed(enable: bool) => self.emit_rerun_if_changed = enable;
     }
 
     /// Sets whether tonic's own client is generated, in addition to the one that retries.
@@ -229,37 +203,6 @@ impl Builder {
     pub fn build_transport(mut self, enable: bool) -> Self {
         self.build_transport = enable;
         self.tonic = self.tonic.build_transport(enable);
-        self
-    }
-
-    /// Sets whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the
-    /// crate `gax-rest` among your dependencies. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos:
-    /// operations are polled by them.
-    ///
-    /// The descriptors of the service, and of all messages that it needs, become part of the program. They have to come with the
-    /// options of Google's APIs: by [`compile_protos`](Self::compile_protos) or
-    /// [`compile_encoded_fds`](Self::compile_encoded_fds). A rule that the messages of its RPC don't fit is an error.
-    pub fn build_rest(mut self, enable: bool) -> Self {
-        self.build_rest = enable;
-        self
-    }
-
-    /// Sets whether clients have a function `.._batching` for each RPC for which GAPIC YAML has a `batch_descriptor`. The code
-    /// needs the crate `gax-batching` among your dependencies.
-    pub fn build_batching(mut self, enable: bool) -> Self {
-        self.build_batching = enable;
-        self
-    }
-
-    /// The path under which generated code finds the crate `tonic-gax`.
-    pub fn runtime_path(mut self, path: impl Into<String>) -> Self {
-        self.runtime_path = path.into();
-        self
-    }
-
-    /// Sets whether cargo runs the build script again when a proto or table changes.
-    pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
-        self.emit_rerun_if_changed = enable;
         self
     }
 }

@@ -83,7 +83,7 @@ impl Configs {
             };
             let codec = Codec::default();
             let config = Arc::new(codec.buffering(self.config(info, call, &shared)).like(example));
-            let resumption = call.stream().resumption.clone();
+            let resumption = call.resumption.clone();
             Method {
                 path: info.path_and_query(),
                 kind: info.kind(),
@@ -127,7 +127,7 @@ impl Configs {
             let method =
                 |(method, ((info, _), call)): (&Method, ((&'static MethodInfo, _), CallSettings))| {
                     let config = method.codec.buffering(configs.config(info, &call, &shared));
-                    let resumption = call.stream().resumption.clone();
+                    let resumption = call.resumption.clone();
                     let config = Arc::new(config.like_those_of(&method.config));
                     Method { config, resumption, ..method.clone() }
                 };
@@ -143,7 +143,7 @@ impl Configs {
     }
 
     fn config(&self, info: &MethodInfo, call: &CallSettings, shared: &Arc<SharedState>) -> MethodConfig {
-        let config = MethodConfig::new(&call.method_settings(), info.kind(), Arc::clone(shared));
+        let config = MethodConfig::new(&call.method, info.kind(), Arc::clone(shared));
         config.reading(info.is_read_only()).with_own_headers(self.headers.of_method(info.annotations()))
     }
 }

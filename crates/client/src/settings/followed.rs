@@ -4,7 +4,7 @@ use crate::settings::client_config::Followed;
 use crate::settings::stub_settings::{StubSettings, call_by_table};
 use crate::settings::{CallSettings, ClientSettings};
 use gax_driver::LivePolicies;
-use gax_retry::{MethodPolicies, MethodSettings};
+use gax_retry::MethodPolicies;
 
 impl<S> ClientSettings<S> {
     /// Takes the settings of RPCs from live policies, such as those of a `SettingsHandle` of `gax-table`, by the same rules as when
@@ -40,30 +40,13 @@ impl StubSettings {
     pub(crate) fn calls_by(&self, policies: &MethodPolicies) -> Vec<CallSettings> {
         let calls = self.calls().map(|(method, own)| {
             let path = format!("{}/{}", method.table_service(), method.name());
-            let by_policies = policies.find(&path).map(CallSettings::of_method).unwrap_or_default();
-            let call = own.over(&call_by_table(method), by_policies);
+            let by_policies = policies.find(&path).cloned().map(CallSettings::from).unwrap_or_default();
+            let call = own.over(&call_by_table(method), &by_policies);
             match policies.is_idempotent(&path) {
                 Some(false) => call.hedged_only_if_allowed(),
                 _ => call,
             }
         });
         calls.collect()
-    }
-}
-
-impl CallSettings {
-    /// These settings, for an RPC.
-    pub(crate) fn of_method(settings: &MethodSettings) -> Self {
-        Self::new(settings.retry_settings().clone(), settings.codes())
-            .with_hedging(settings.own_hedging())
-            .waiting_for_ready(settings.waits_for_ready())
-            .with_stream_timeouts(settings.wait_timeout(), settings.idle_timeout())
-    }
-}
-
-/// No limits, and nothing is retried.
-impl Default for CallSettings {
-    fn default() -> Self {
-        Self::of_method(&MethodSettings::default())
     }
 }

@@ -79,6 +79,49 @@ pub fn message_types<Q: 'static, M: 'static>() -> [TypeId; 2] {
 }
 
 impl MethodInfo {
+    gax_text::getters! { self:
+        /// How calls are hedged, as the retry table says; `None`: they aren't.
+        pub hedging: Option<&'static Hedging> = self.0.hedging;
+        /// Returns whether its calls wait for a connection, as in the retry table (`waitForReady`); `None`: the table doesn't
+        /// say.
+        pub wait_for_ready: Option<bool> = self.0.wait_for_ready;
+        /// The longest that a stream of its responses may let its caller wait for a message, as the retry table says
+        /// (`wait_timeout`); `None`: no limit.
+        pub wait_timeout: Option<Duration> = self.0.wait_timeout;
+        /// The longest that a caller may leave a stream of its responses alone, as the retry table says (`idle_timeout`); `None`:
+        /// no limit.
+        pub idle_timeout: Option<Duration> = self.0.idle_timeout;
+        /// Returns whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
+        /// `idempotency_level`, or by `google.api.http`, if it is a `GET`, `PUT` or `DELETE`.
+        pub is_idempotent: bool = self.0.is_idempotent;
+        /// Returns whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, if it is
+        /// a `GET`. If a hedge of such a call is rejected, the call ends immediately. The rejection of another call's hedge may be
+        /// kept, because an earlier attempt may have been carried out.
+        pub is_read_only: bool = self.0.is_read_only;
+        /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another
+        /// service's client, it is the service that defines the RPC, such as `google.cloud.location.Locations`.
+        pub service: &'static str = self.0.service;
+        /// The RPC's name, such as `ExportAssets`.
+        pub name: &'static str = self.0.name;
+        /// The path on the wire, such as `/google.cloud.asset.v1.AssetService/ExportAssets`.
+        pub path: &'static str = self.0.path;
+        /// How the RPC is called.
+        pub kind: MethodKind = self.0.kind;
+        /// The name of its retryable codes in the table's definitions, such as `retry_policy_1_codes`.
+        pub codes_key: &'static str = self.0.codes.0;
+        /// The name of its settings in the table's definitions, such as `retry_policy_1_params`.
+        pub params_key: &'static str = self.0.params.0;
+        /// The codes that the table says to retry.
+        pub retryable_codes: CodeSet = self.0.codes.1;
+        /// The settings that the table gives.
+        pub retry_settings: &'static RetrySettings = &self.0.params.1;
+        /// How its requests are batched, as GAPIC YAML says; `None`: one by one.
+        pub batching_settings: Option<&'static BatchingSettings> = self.0.batching;
+        /// How the long-running operations that it starts are polled, as GAPIC YAML says, or else as in
+        /// Google's generators; `None`: it starts none.
+        pub polling_settings: Option<&'static RetrySettings> = self.0.polling;
+    }
+
     /// The types of its requests and responses, if it responds with a stream to one message.
     pub(crate) fn messages(&self) -> Option<[TypeId; 2]> {
         self.0.messages.map(|messages| messages())
@@ -87,110 +130,6 @@ impl MethodInfo {
     /// The service under whose name a retry table has it.
     pub(super) fn table_service(&self) -> &'static str {
         self.0.host.unwrap_or(self.0.service)
-    }
-
-    /// How calls are hedged, as the retry table says; `None`: they aren't.
-    #[must_use]
-    pub fn hedging(&self) -> Option<&'static Hedging> {
-        self.0.hedging
-    }
-
-    /// Returns whether its calls wait for a connection, as in the retry table (`waitForReady`); `None`: the table doesn't
-    /// say.
-    #[must_use]
-    pub fn wait_for_ready(&self) -> Option<bool> {
-        self.0.wait_for_ready
-    }
-
-    /// The longest that a stream of its responses may let its caller wait for a message, as the retry table says
-    /// (`wait_timeout`); `None`: no limit.
-    #[must_use]
-    pub fn wait_timeout(&self) -> Option<Duration> {
-        self.0.wait_timeout
-    }
-
-    /// The longest that a caller may leave a stream of its responses alone, as the retry table says (`idle_timeout`); `None`:
-    /// no limit.
-    #[must_use]
-    pub fn idle_timeout(&self) -> Option<Duration> {
-        self.0.idle_timeout
-    }
-
-    /// Returns whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
-    /// `idempotency_level`, or by `google.api.http`, if it is a `GET`, `PUT` or `DELETE`.
-    #[must_use]
-    pub fn is_idempotent(&self) -> bool {
-        self.0.is_idempotent
-    }
-
-    /// Returns whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, if it is
-    /// a `GET`. If a hedge of such a call is rejected, the call ends immediately. The rejection of another call's hedge may be
-    /// kept, because an earlier attempt may have been carried out.
-    #[must_use]
-    pub fn is_read_only(&self) -> bool {
-        self.0.is_read_only
-    }
-
-    /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another
-    /// service's client, it is the service that defines the RPC, such as `google.cloud.location.Locations`.
-    #[must_use]
-    pub fn service(&self) -> &'static str {
-        self.0.service
-    }
-
-    /// The RPC's name, such as `ExportAssets`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    /// The path on the wire, such as `/google.cloud.asset.v1.AssetService/ExportAssets`.
-    #[must_use]
-    pub fn path(&self) -> &'static str {
-        self.0.path
-    }
-
-    /// How the RPC is called.
-    #[must_use]
-    pub fn kind(&self) -> MethodKind {
-        self.0.kind
-    }
-
-    /// The name of its retryable codes in the table's definitions, such as `retry_policy_1_codes`.
-    #[must_use]
-    pub fn codes_key(&self) -> &'static str {
-        self.0.codes.0
-    }
-
-    /// The name of its settings in the table's definitions, such as `retry_policy_1_params`.
-    #[must_use]
-    pub fn params_key(&self) -> &'static str {
-        self.0.params.0
-    }
-
-    /// The codes that the table says to retry.
-    #[must_use]
-    pub fn retryable_codes(&self) -> CodeSet {
-        self.0.codes.1
-    }
-
-    /// The settings that the table gives.
-    #[must_use]
-    pub fn retry_settings(&self) -> &'static RetrySettings {
-        &self.0.params.1
-    }
-
-    /// How its requests are batched, as GAPIC YAML says; `None`: one by one.
-    #[must_use]
-    pub fn batching_settings(&self) -> Option<&'static BatchingSettings> {
-        self.0.batching
-    }
-
-    /// How the long-running operations that it starts are polled, as GAPIC YAML says, or else as in
-    /// Google's generators; `None`: it starts none.
-    #[must_use]
-    pub fn polling_settings(&self) -> Option<&'static RetrySettings> {
-        self.0.polling
     }
 
     /// Returns whether its response is a long-running operation, which is polled.

@@ -9,7 +9,6 @@ pub(crate) mod method_info;
 mod operation_call_settings;
 #[cfg(feature = "serde")]
 mod stored_settings;
-mod stream_settings;
 pub(crate) mod stub_settings;
 
 pub use call_settings::CallSettings;

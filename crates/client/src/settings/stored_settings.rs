@@ -2,7 +2,7 @@
 
 use crate::settings::call_settings::CallSettings;
 use gax_retry::stored::Timeout;
-use gax_retry::{BatchingSettings, CodeSet, Hedging, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodSettings, RetrySettings};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IntoDeserializer as _, MapAccess, Visitor};
 use serde::ser::Error as _;
@@ -20,7 +20,7 @@ impl Serialize for CallSettings {
             settings: &'a RetrySettings,
             codes: CodeSet,
             #[serde(skip_serializing_if = "Option::is_none")]
-            hedging: Option<&'a Hedging>,
+            hedging: Option<Hedging>,
             #[serde(skip_serializing_if = "Option::is_none")]
             batching: Option<&'a BatchingSettings>,
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,16 +29,13 @@ impl Serialize for CallSettings {
             idle_timeout: Option<Timeout>,
         }
 
-        if let Some(wrong) = self.wrong_code() {
-            return Err(S::Error::custom(wrong));
-        }
         let fields = Fields {
             settings: self.retry_settings(),
-            codes: self.retryable_codes(),
+            codes: self.method.codes().map_err(S::Error::custom)?,
             hedging: self.hedging(),
             batching: self.batching_settings(),
-            wait_timeout: self.stream().wait_timeout.map(Timeout),
-            idle_timeout: self.stream().idle_timeout.map(Timeout),
+            wait_timeout: self.method.wait_timeout().map(Timeout),
+            idle_timeout: self.method.idle_timeout().map(Timeout),
         };
         fields.serialize(serializer)
     }
@@ -83,10 +80,10 @@ impl<'de> Visitor<'de> for CallSettingsVisitor {
         let settings = RetrySettings::deserialize(MapAccessDeserializer::new(map))?;
         let OtherFields { codes, hedging, batching, wait_timeout, idle_timeout } = others;
         let time = |timeout: Option<Option<Timeout>>| timeout.flatten().map(|Timeout(time)| time);
-        Ok(CallSettings::new(settings, codes.unwrap_or_default())
-            .with_hedging(hedging.flatten())
-            .with_batching(batching.flatten())
-            .with_stream_timeouts(time(wait_timeout), time(idle_timeout)))
+        let method = MethodSettings::new(settings, codes.unwrap_or_default())
+            .hedging(hedging.flatten())
+            .stream_timeouts(time(wait_timeout), time(idle_timeout));
+        Ok(CallSettings { batching: batching.flatten(), ..method.into() })
     }
 }
 

@@ -3,9 +3,8 @@
 use crate::settings::call_settings::CallSettings;
 use crate::settings::method_info::MethodInfo;
 use crate::settings::operation_call_settings::OperationCallSettings;
-use crate::settings::stream_settings::StreamSettings;
 use gax_retry::settings::SettingsProblem;
-use gax_retry::{Code, Hedging, MethodKind, RetrySettings, SettingsError};
+use gax_retry::{Code, Hedging, MethodKind, MethodSettings, RetrySettings, SettingsError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -115,7 +114,7 @@ impl StubSettings {
     fn by_name(&self) -> impl Iterator<Item = CallSettings> {
         let calls = self.methods.iter().zip(&self.calls).filter(|(method, _)| method.starts_operations());
         calls.zip(&self.applied).map(|((_, call), applied)| match applied {
-            Some(applied) => call.over(&applied.after, applied.before.clone()),
+            Some(applied) => call.over(&applied.after, &applied.before),
             None => call.clone(),
         })
     }
@@ -190,11 +189,11 @@ impl StubSettings {
 }
 
 pub(super) fn call_by_table(method: &MethodInfo) -> CallSettings {
-    CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
-        .with_batching(method.batching_settings().cloned())
-        .with_hedging(method.hedging().copied())
-        .waiting_for_ready(method.wait_for_ready())
-        .with_stream_timeouts(method.wait_timeout(), method.idle_timeout())
+    let settings = MethodSettings::new(method.retry_settings().clone(), method.retryable_codes())
+        .hedging(method.hedging().copied())
+        .wait_for_ready(method.wait_for_ready())
+        .stream_timeouts(method.wait_timeout(), method.idle_timeout());
+    CallSettings { batching: method.batching_settings().cloned(), ..settings.into() }
 }
 
 fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
@@ -206,13 +205,13 @@ fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
     const FIELD: &str = "retryable_codes";
     const NO_LIMIT: &str = "nothing is retried without a limit: set total_timeout or max_attempts";
     let codes = call.retryable_codes();
-    let wrong = call.wrong_code().map(SettingsProblem::of_code);
+    let wrong = call.method.codes().err().map(|wrong| SettingsProblem::of_code(&wrong));
     let of_codes = |reason| SettingsProblem::new(FIELD, codes.to_string(), reason);
     let ok = codes.contains(Code::Ok).then(|| of_codes("OK is a success, which is never retried"));
-    let needs_no_limit = call.stream().resumption.as_ref().is_some_and(|resumption| resumption.is_endless);
+    let needs_no_limit = call.resumption.as_ref().is_some_and(|resumption| resumption.is_endless);
     let is_endless = !codes.is_empty() && is_endless(call.retry_settings()) && !needs_no_limit;
     let endless = is_endless.then(|| of_codes(NO_LIMIT));
-    let hedging = call.hedging().map(|hedging| hedging_problems(method, hedging));
+    let hedging = call.hedging().map(|hedging| hedging_problems(method, &hedging));
     let stream = stream_problems(method, call);
     let problems = [wrong, ok, endless].into_iter().flatten().chain(stream);
     let problems = problems.chain(hedging.into_iter().flatten());
@@ -224,18 +223,22 @@ const NO_STREAM: &str = "the RPC does not respond with a stream to one message";
 
 /// Why settings of streams can't be used for that RPC.
 fn stream_problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
-    let stream = call.stream();
     let timeouts = if method.kind() == MethodKind::ServerStreaming {
-        call.method_settings().stream_problems()
+        call.method.stream_problems()
     } else {
-        stream.without_use(NO_STREAM)
+        let settings = &call.method;
+        let timeouts = [("wait_timeout", settings.wait_timeout()), ("idle_timeout", settings.idle_timeout())];
+        let problem = |(name, timeout): (_, Option<Duration>)| {
+            Some(SettingsProblem::new(name, format!("{:?}", timeout?), NO_STREAM))
+        };
+        timeouts.into_iter().filter_map(problem).collect()
     };
-    resumption_problem(method, stream).into_iter().chain(timeouts).collect()
+    resumption_problem(method, call).into_iter().chain(timeouts).collect()
 }
 
 /// Why the resumption can't be used for that RPC.
-fn resumption_problem(method: &MethodInfo, stream: &StreamSettings) -> Option<SettingsProblem> {
-    let resumption = stream.resumption.as_ref()?;
+fn resumption_problem(method: &MethodInfo, call: &CallSettings) -> Option<SettingsProblem> {
+    let resumption = call.resumption.as_ref()?;
     let [request, response] = resumption.type_names();
     let of_types = format!("of {request} and {response}");
     match method.messages() {

@@ -34,7 +34,7 @@ fn an_rpc_is_stored_in_one_table() {
     let call = read::<CallSettings>(stored);
     assert_eq!(call.retryable_codes(), CodeSet::from([Code::Aborted, Code::Unavailable]));
     let hedging = Hedging::new(3).delay(300 * MS).non_fatal_codes(Code::Unavailable).allow_non_idempotent();
-    assert_eq!(call.hedging(), Some(&hedging));
+    assert_eq!(call.hedging(), Some(hedging));
     assert_eq!(call.batching_settings().unwrap().limit_exceeded(), LimitExceeded::ThrowException);
     assert_eq!(text(&call), stored);
     assert_eq!(
@@ -58,8 +58,8 @@ fn an_rpc_is_stored_in_one_table() {
 fn timeouts_of_streams_are_stored() {
     let stored = r#"{"max_attempts":3,"codes":["UNAVAILABLE"],"wait_timeout":"30s","idle_timeout":"1500ms"}"#;
     let call = read::<CallSettings>(stored);
-    assert_eq!(call.stream().wait_timeout, Some(30_000 * MS));
-    assert_eq!(call.stream().idle_timeout, Some(1500 * MS));
+    assert_eq!(call.method.wait_timeout(), Some(30_000 * MS));
+    assert_eq!(call.method.idle_timeout(), Some(1500 * MS));
     assert_eq!(text(&call), stored);
     let error = refused::<CallSettings>(r#"{"idle_timeout":"0s"}"#);
     assert!(error.starts_with("a timeout of zero is no limit"), "{error}");
@@ -116,7 +116,7 @@ fn options_that_have_no_meaning_are_refused_where_they_stand() {
         (
             r#"{"timeout":"3s","without_timeout":true}"#,
             "timeout and without_timeout exclude each other; leave one out",
-            36,
+            41,
         ),
         (r#"{"max_attempts":0}"#, "max_attempts must be at least 1 (the first attempt counts)", 19),
         (
