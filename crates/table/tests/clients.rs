@@ -97,18 +97,17 @@ fn every_observation_of_a_config_is_told() {
     assert_eq!(named.len(), wrong.len());
 }
 
-/// The text with everything written as the clients' deviations say, and whether each has a fix.
-fn agreed(text: &str) -> (String, bool) {
+/// The text with everything written as the deviations of these clients say, and whether each has a fix.
+fn agreed(text: &str, clients: &[Client]) -> (String, bool) {
     let mut text = text.to_owned();
+    let read =
+        |client: &Client, text: &str| client.read(text.as_bytes(), &ClientOptions::default(), None, None);
     for _ in 0..8 {
-        let reports =
-            Client::ALL.map(|client| client.read(text.as_bytes(), &ClientOptions::default(), None, None));
-        let deviations = reports.iter().flat_map(|report| &report.deviations);
-        let mut fixes: Vec<_> = deviations.filter_map(|known| known.fix.clone()).collect();
+        let deviations: Vec<_> = clients.iter().flat_map(|client| read(client, &text).deviations).collect();
+        let mut fixes: Vec<_> = deviations.iter().filter_map(|known| known.fix.clone()).collect();
         if fixes.is_empty() {
             let is_early = |message: &str| message.contains("calls end up to");
-            let all = reports.iter().flat_map(|report| &report.deviations);
-            return (text, all.into_iter().all(|known| is_early(&known.message)));
+            return (text, deviations.iter().all(|known| is_early(&known.message)));
         }
         // From the end on, so that places stay; of what overlaps the first.
         fixes.sort_by_key(|(place, _)| (std::cmp::Reverse(place.start), place.end));
@@ -129,29 +128,61 @@ fn agreed(text: &str) -> (String, bool) {
 
 #[test]
 fn whoever_follows_the_suggestions_has_clients_that_read_the_same() {
-    let (mut fixed, mut left) = (0, Vec::new());
-    for line in
-        observed("config").filter(|line| line["config"].is_string() && text(line, "client") == "grpc-go")
-    {
-        let (config, has_all) = agreed(text(&line, "config"));
-        if !has_all {
-            left.push(text(&line, "case").to_owned());
-            continue;
+    let pairs = Client::ALL.into_iter().enumerate().flat_map(|(number, first)| {
+        Client::ALL.into_iter().skip(number + 1).map(move |second| vec![first, second])
+    });
+    for named in pairs.chain([Client::ALL.to_vec()]) {
+        let (mut fixed, mut left) = (0, Vec::new());
+        for line in
+            observed("config").filter(|line| line["config"].is_string() && text(line, "client") == "grpc-go")
+        {
+            let (config, has_all) = agreed(text(&line, "config"), &named);
+            if !has_all {
+                left.push(text(&line, "case").to_owned());
+                continue;
+            }
+            fixed += 1;
+            let read = named.iter().map(|client| {
+                let report = client.read(config.as_bytes(), &ClientOptions::default(), None, None);
+                let methods = report.methods.into_iter();
+                methods
+                    .map(|method| {
+                        (method.method, method.attempts, method.delays, method.timeout, method.codes)
+                    })
+                    .collect::<Vec<_>>()
+            });
+            let read: Vec<_> = read.collect();
+            for other in &read {
+                assert_eq!(*other, read[0], "{named:?} {} {config}", text(&line, "case"));
+            }
         }
-        fixed += 1;
-        let read = Client::ALL.map(|client| {
-            let report = client.read(config.as_bytes(), &ClientOptions::default(), None, None);
-            let methods = report.methods.into_iter();
-            methods
-                .map(|method| (method.method, method.attempts, method.delays, method.timeout, method.codes))
-                .collect::<Vec<_>>()
-        });
-        for other in &read {
-            assert_eq!(*other, read[0], "{} {config}", text(&line, "case"));
+        println!("{named:?}: {fixed} agree; {left:?} need more than other text");
+        assert!(fixed >= 80, "{named:?}: {fixed}");
+    }
+}
+
+#[test]
+fn a_table_without_retries_is_told_by_its_timeouts() {
+    let table = |timeout: &str| {
+        format!(r#"{{"methodConfig": [{{"name": [{{"service": "a.B"}}], "timeout": "{timeout}"}}]}}"#)
+    };
+    for (timeout, verdicts) in [
+        (
+            "1.500000000s",
+            [Verdict::NoRetries, Verdict::NoRetries, Verdict::RefusedPerCall, Verdict::NoRetries],
+        ),
+        ("41.5s", [Verdict::NoRetries, Verdict::NoRetries, Verdict::NoRetries, Verdict::Changed]),
+        ("0.5s", [Verdict::NoRetries, Verdict::NoRetries, Verdict::RefusedPerCall, Verdict::RefusedPerCall]),
+        ("15s", [Verdict::NoRetries, Verdict::NoRetries, Verdict::Changed, Verdict::NoRetries]),
+    ] {
+        let text = table(timeout);
+        let read = |client: Client| client.read(text.as_bytes(), &ClientOptions::default(), None, None);
+        let told = Client::ALL.map(|client| read(client).verdict);
+        assert_eq!(told, verdicts, "{timeout}");
+        for report in Client::ALL.map(read) {
+            assert_eq!(report.methods[0].verdict, report.verdict, "{report:?}");
         }
     }
-    println!("{fixed} agree; {left:?} need more than other text");
-    assert!(fixed >= 80, "{fixed}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a client makes of a service config.
 
 use super::decode::Wrong;
-use super::fields::{Fix, Reader, WRITE, members, removal};
+use super::fields::{Fix, Reader, WRITE, removal};
 use super::lenient::{self, Tree};
 use super::policy::Policy;
 use super::report::{ClientReport, Verdict};
@@ -77,11 +77,8 @@ impl Reader<'_> {
             if self.is(quirk.rule, "refuse") {
                 let thing = quirk.rule.trim_start_matches("json.").replace('-', " ");
                 let (place, text) = quirk.fix.unwrap_or((quirk.span, String::new()));
-                self.refuse(
-                    quirk.span,
-                    format!("its JSON reader refuses this ({thing})"),
-                    Fix::At(place, text),
-                );
+                let message = format!("its JSON reader refuses this ({thing})");
+                self.refuse(quirk.span, message, Fix::At(place, text));
             }
         }
         root
@@ -106,21 +103,13 @@ impl Reader<'_> {
         self.throttling(root);
         if let Some(config) = ["serviceConfig", "service_config"].iter().find_map(|name| root.member(name)) {
             let message = "the service config is in a field of its own, which is not seen";
-            let text = self.source.text().get(config.span.start..config.span.end).unwrap_or_default();
-            self.note(Verdict::NoRetries, root.span, message, Fix::Write(text.to_owned()));
+            let right = Fix::Write(self.written(config.span).to_owned());
+            self.never(root.span, message, right);
         }
         let Some(configs) = self.field(root, "methodConfig") else { return Vec::new() };
         if self.is("method-config.no-array", "ignore") && !matches!(configs.kind, Kind::Array(_)) {
-            let right = format!(
-                "[{}]",
-                self.source.text().get(configs.span.start..configs.span.end).unwrap_or_default()
-            );
-            self.note(
-                Verdict::NoRetries,
-                configs.span,
-                "methodConfig is not an array: ignored",
-                Fix::Write(right),
-            );
+            let right = Fix::Write(format!("[{}]", self.written(configs.span)));
+            self.never(configs.span, "methodConfig is not an array: ignored", right);
             return Vec::new();
         }
         let configs = self.array(configs, "methodConfig").unwrap_or_default();
@@ -147,7 +136,7 @@ impl Reader<'_> {
             let advice = Fix::Advice("name the services or methods that it is for");
             match (is_unnamed, self.client.rule("name.absent")) {
                 (true, "refuse") => self.refuse(config.span, message, advice),
-                _ => self.note(Verdict::NoRetries, config.span, message, advice),
+                _ => self.never(config.span, message, advice),
             }
         }
         let names = names.map(|names| self.names(names, seen)).unwrap_or_default();
@@ -158,11 +147,9 @@ impl Reader<'_> {
         if self.is("message-bytes", "checked") {
             for name in ["maxRequestMessageBytes", "maxResponseMessageBytes"] {
                 let bytes = self.value(config, name, Client::integer);
-                if let Some((_, span)) =
-                    bytes.filter(|(bytes, _)| *bytes < 0.0 && self.client.name() != "grpc-go")
-                {
-                    self.refuse(span, format!("{name} is negative"), WRITE);
-                }
+                let takes_all = self.client.name() == "grpc-go";
+                let is_fine = |bytes: &f64| takes_all || *bytes >= 0.0;
+                self.check(bytes, is_fine, &format!("{name} is negative"), WRITE);
             }
         }
         let is_read = !(is_unnamed && self.is("entry.unnamed", "skip"));
@@ -172,7 +159,7 @@ impl Reader<'_> {
         if retries_off && (policy.is_some() || !is_checked) {
             policy = None;
             let message = "retries are off, by an option of the channel";
-            self.note(Verdict::NoRetries, config.span, message, Fix::Advice("leave the option out"));
+            self.never(config.span, message, Fix::Advice("leave the option out"));
         }
         Entry { names, policy, timeout }
     }
@@ -185,7 +172,7 @@ impl Reader<'_> {
             {
                 continue;
             }
-            let has = |field: &str| members(name).iter().any(|member| *member.key == *field);
+            let has = |field: &str| name.member(field).is_some();
             let part = |reader: &mut Self, field: &str| {
                 let part = reader.value(name, field, |_, node| match &node.kind {
                     Kind::String(text) => Ok(text.to_string()),
@@ -201,11 +188,8 @@ impl Reader<'_> {
                 _ => "",
             };
             if !rule.is_empty() && self.is(rule, "refuse") {
-                self.refuse(
-                    name.span,
-                    "a method without a service",
-                    Fix::Advice("add the service's full name"),
-                );
+                let advice = Fix::Advice("add the service's full name");
+                self.refuse(name.span, "a method without a service", advice);
             }
             let method = if service.is_empty() { String::new() } else { method };
             if [&service, &method].iter().any(|part| part.contains(['*', '/', ' '])) {
@@ -221,12 +205,7 @@ impl Reader<'_> {
                         Fix::Write(format!("{{\"service\": {service:?}, \"method\": {method:?}}}"))
                     }
                 };
-                self.note(
-                    Verdict::NoRetries,
-                    name.span,
-                    "this name is no method's: patterns and slashes are not read",
-                    fix,
-                );
+                self.never(name.span, "this name is no method's: patterns and slashes are not read", fix);
                 continue;
             }
             if !seen.insert((service.clone(), method.clone())) {

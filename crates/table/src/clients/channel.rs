@@ -1,7 +1,6 @@
 //! What a table says for all calls of a channel.
 
 use super::fields::{Fix, Reader, WRITE, members, removal_of};
-use super::report::Verdict;
 use super::rules::Client;
 use crate::document::{Kind, Node};
 
@@ -18,10 +17,10 @@ impl Reader<'_> {
         };
         let tokens = self.required(throttling, "maxTokens", read);
         let most = self.client.number::<f64>("throttling.most").unwrap_or(f64::INFINITY);
-        if let Some((tokens, span)) = tokens.filter(|(tokens, _)| *tokens <= 0.0 || *tokens > most) {
-            let right = if tokens > most { Fix::Write("1000".to_owned()) } else { WRITE };
-            self.refuse(span, "maxTokens is not between 0 and 1000", right);
-        }
+        let is_above = tokens.is_some_and(|(tokens, _)| tokens > most);
+        let right = if is_above { Fix::Write("1000".to_owned()) } else { WRITE };
+        let is_fine = |tokens: &f64| *tokens > 0.0 && *tokens <= most;
+        self.check(tokens, is_fine, "maxTokens is not between 0 and 1000", right);
         let Some((ratio, span)) = self.required(throttling, "tokenRatio", Client::float) else { return };
         let text = self.source.excerpt(span);
         let rule = self.client.rule("throttling.ratio");
@@ -29,32 +28,21 @@ impl Reader<'_> {
             text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
         };
         if self.is("throttling.ratio-form", "digits") && !is_number(text.trim_matches('"')) {
-            self.refuse(
-                span,
-                format!("tokenRatio {text} is not a number as digits"),
-                Fix::Write(format!("{ratio}")),
-            );
+            let right = Fix::Write(format!("{ratio}"));
+            self.refuse(span, format!("tokenRatio {text} is not a number as digits"), right);
         }
         let is_cut = rule != "exact" && ratio < if rule == "rounded" { 0.0005 } else { 0.001 };
+        let thousandth = Fix::Write("0.001".to_owned());
+        let has_point = text.contains(['.', 'e', 'E']);
         if ratio <= 0.0 || is_cut && rule.ends_with("refused") {
-            let right = if ratio > 0.0 { Fix::Write("0.001".to_owned()) } else { WRITE };
+            let right = if ratio > 0.0 { thousandth } else { WRITE };
             self.refuse(span, format!("tokenRatio {text} is not above 0"), right);
         } else if is_cut {
-            self.note(
-                Verdict::Changed,
-                span,
-                format!("tokenRatio {text} is read as 0: tokens never come back"),
-                Fix::Write("0.001".to_owned()),
-            );
-        } else if !text.contains(['.', 'e', 'E']) && self.is("throttling.ratio-without-point", "a thousandth")
-        {
-            let right = format!("{}.0", text.trim_matches('"'));
-            self.note(
-                Verdict::Changed,
-                span,
-                format!("tokenRatio {text} is read as a thousandth of it"),
-                Fix::Write(right),
-            );
+            let message = format!("tokenRatio {text} is read as 0: tokens never come back");
+            self.changed(span, message, thousandth);
+        } else if !has_point && self.is("throttling.ratio-without-point", "a thousandth") {
+            let right = Fix::Write(format!("{}.0", text.trim_matches('"')));
+            self.changed(span, format!("tokenRatio {text} is read as a thousandth of it"), right);
         }
         let tokens = tokens.map(|(tokens, _)| tokens);
         self.throttle = tokens.map(|tokens| (tokens, if is_cut { 0.0 } else { ratio }));
@@ -74,25 +62,19 @@ impl Reader<'_> {
         let Some(node) = self.field(root, "loadBalancingConfig") else { return };
         let Some(list) = self.array(node, "loadBalancingConfig") else { return };
         let mut names = list.iter().filter_map(|policy| {
-            let only = match members(policy) {
-                [only] => Some(&only.key),
-                _ => None,
-            };
-            if only.is_none() {
-                self.refuse(
-                    policy.span,
-                    "an element of loadBalancingConfig is an object with one key",
-                    WRITE,
-                );
+            if let [only] = members(policy) {
+                return Some(&only.key);
             }
-            only
+            let message = "an element of loadBalancingConfig is an object with one key";
+            self.refuse(policy.span, message, WRITE);
+            None
         });
         let is_served =
             names.any(|name| is_known(name)) || list.is_empty() && self.is("load-balancing.list", "take");
         if is_served {
             return;
         }
-        let remove = removal_of(root, "loadBalancingConfig");
+        let remove = removal_of(root, node);
         let message = "no load balancing policy that this client knows";
         match self.client.rule("load-balancing.unknown") {
             "refuse" => self.refuse(node.span, message, remove),

@@ -44,6 +44,34 @@ impl Reader<'_> {
         self.note(self.refusal(), span, message, fix);
     }
 
+    /// Notes that the client reads something else than what is written.
+    pub(super) fn changed(&mut self, span: Span, message: impl Into<String>, fix: Fix) {
+        self.note(Verdict::Changed, span, message, fix);
+    }
+
+    /// Notes that the client retries nothing because of this place.
+    pub(super) fn never(&mut self, span: Span, message: impl Into<String>, fix: Fix) {
+        self.note(Verdict::NoRetries, span, message, fix);
+    }
+
+    /// Notes that the client refuses a value, unless it is fine.
+    pub(super) fn check<T>(
+        &mut self,
+        value: Option<(T, Span)>,
+        is_fine: impl FnOnce(&T) -> bool,
+        problem: &str,
+        fix: Fix,
+    ) {
+        if let Some((_, span)) = value.filter(|(value, _)| !is_fine(value)) {
+            self.refuse(span, problem, fix);
+        }
+    }
+
+    /// The text of a span, whole.
+    pub(super) fn written(&self, span: Span) -> &str {
+        self.source.text().get(span.start..span.end).unwrap_or_default()
+    }
+
     pub(super) fn note(&mut self, verdict: Verdict, span: Span, message: impl Into<String>, fix: Fix) {
         let (help, fix) = match fix {
             Fix::Advice(advice) => (advice.to_owned(), None),
@@ -80,7 +108,7 @@ impl Reader<'_> {
         let any_case = self.is("field.case", "any");
         let is_seen =
             |member: &Member| *member.key == *name || any_case && member.key.eq_ignore_ascii_case(name);
-        let Some(index) = members.iter().rposition(is_seen) else {
+        let Some(member) = members.iter().rev().find(|member| is_seen(member)) else {
             let is_meant = |member: &&Member| member.key.replace('_', "").eq_ignore_ascii_case(name);
             if let Some(member) = members.iter().rev().find(is_meant) {
                 let is_policy = name == "methodConfig" || name.ends_with("Policy");
@@ -90,14 +118,13 @@ impl Reader<'_> {
             }
             return None;
         };
-        let value = members.get(index).map(|member| &member.value)?;
+        let value = &member.value;
         if value.kind == Kind::Null {
             let refused = self.client.rule("field.null-refused");
             let is_ignored = name == "methodConfig" && self.is("method-config.no-array", "ignore");
             if self.is("field.null", "refuse") && !is_ignored || refused.split(' ').any(|other| other == name)
             {
-                let fix = Fix::At(removal(&spans(members), index), String::new());
-                self.refuse(value.span, format!("{name} is null"), fix);
+                self.refuse(value.span, format!("{name} is null"), removal_of(object, value));
             }
             return None;
         }
@@ -179,16 +206,12 @@ impl Reader<'_> {
 
     fn kind<'n>(&mut self, node: &'n Node, name: &str, wanted: &str, is_right: bool) -> Option<&'n Node> {
         if !is_right {
-            let written = match node.kind {
+            let fix = match node.kind {
                 Kind::Object(_) if wanted == "an array" => {
-                    format!(
-                        "[{}]",
-                        self.source.text().get(node.span.start..node.span.end).unwrap_or_default()
-                    )
+                    Fix::Write(format!("[{}]", self.written(node.span)))
                 }
-                _ => String::new(),
+                _ => WRITE,
             };
-            let fix = if written.is_empty() { WRITE } else { Fix::Write(written) };
             self.refuse(node.span, format!("{name} is {}, not {wanted}", node.a_kind()), fix);
         }
         is_right.then_some(node)
@@ -202,12 +225,6 @@ pub(super) fn members(object: &Node) -> &[Member] {
     }
 }
 
-/// Where the members of an object are.
-pub(super) fn spans(members: &[Member]) -> Vec<Span> {
-    let span = |member: &Member| Span { start: member.key_span.start, end: member.value.span.end };
-    members.iter().map(span).collect()
-}
-
 /// The bytes to remove so that the part of that number is gone from a list, and its comma.
 pub(super) fn removal(parts: &[Span], index: usize) -> Span {
     let part = parts.get(index).copied().unwrap_or_default();
@@ -219,10 +236,13 @@ pub(super) fn removal(parts: &[Span], index: usize) -> Span {
     }
 }
 
-/// The removal of the last member of that name.
-pub(super) fn removal_of(object: &Node, name: &str) -> Fix {
-    let index = members(object).iter().rposition(|member| *member.key == *name);
-    index.map_or(WRITE, |index| Fix::At(removal(&spans(members(object)), index), String::new()))
+/// The removal of the member with that value.
+pub(super) fn removal_of(object: &Node, value: &Node) -> Fix {
+    let members = members(object);
+    let index = members.iter().position(|member| std::ptr::eq(&raw const member.value, value));
+    let span = |member: &Member| Span { start: member.key_span.start, end: member.value.span.end };
+    let spans: Vec<Span> = members.iter().map(span).collect();
+    Fix::At(removal(&spans, index.unwrap_or_default()), String::new())
 }
 
 /// A time for people.

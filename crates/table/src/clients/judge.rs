@@ -4,6 +4,7 @@ use super::assess::Entry;
 use super::fields::Reader;
 use super::report::{ClientReport, Deviation, MethodReport, Verdict};
 use super::script::Script;
+use crate::model::shown_name;
 use std::time::Duration;
 
 /// Why a method is sent once that nobody wants to be retried.
@@ -42,9 +43,12 @@ impl Reader<'_> {
             if refused.is_some() {
                 verdict = refused.map_or(verdict, |known| known.verdict);
                 reason = refused.map(|known| known.message.clone());
-            } else if entry.policy.is_none() && verdict < Verdict::NoRetries {
+            } else if let hides = is_hidden(service, method)
+                && entry.policy.is_none()
+                && (verdict < Verdict::Changed || hides && verdict < Verdict::NoRetries)
+            {
+                // Of a method for which only the timeout was asked, what becomes of that is the answer.
                 verdict = Verdict::NoRetries;
-                let hides = is_hidden(service, method);
                 counts |= hides;
                 let hidden = if hides { ", and it hides that of its service" } else { "" };
                 reason = Some(format!("the entry asks for no retries{hidden}"));
@@ -55,25 +59,14 @@ impl Reader<'_> {
             if let Some(change) = play.change.filter(|_| verdict < Verdict::NoRetries) {
                 (verdict, reason) = (change.0.max(verdict), Some(change.1));
             }
-            let shown = match (service.as_str(), method.as_str()) {
-                ("", _) => "*".to_owned(),
-                (service, "") => service.to_owned(),
-                (service, method) => format!("{service}/{method}"),
-            };
             methods.push(MethodReport {
-                method: shown,
+                method: shown_name(service, method),
                 verdict,
                 reason,
                 attempts: play.attempts,
                 delays: play.delays,
-                timeout: entry
-                    .timeout
-                    .and_then(|nanos| Some(Duration::from_nanos(u64::try_from(nanos).ok()?))),
-                codes: entry
-                    .policy
-                    .iter()
-                    .flat_map(|policy| policy.codes.iter().map(|code| code.name()))
-                    .collect(),
+                timeout: entry.timeout.and_then(|nanos| u64::try_from(nanos).ok()).map(Duration::from_nanos),
+                codes: entry.policy.iter().flat_map(|policy| &policy.codes).map(|code| code.name()).collect(),
             });
         }
         // Methods for which nothing is asked don't count beside those for which something is.
@@ -89,18 +82,11 @@ impl Reader<'_> {
             .filter(|known| known.entry.is_none() || refused.is_some() || methods.is_empty());
         let whole = whole.map(|known| (known.verdict, Some(known.message.clone())));
         let nothing = (Verdict::NoRetries, Some("no entry of the table asks for retries of it".to_owned()));
-        let (verdict, reason) = match (whole, by_method) {
-            (Some(whole), Some(method)) => {
-                if method.0 > whole.0 {
-                    method
-                } else {
-                    whole
-                }
-            }
-            (Some(whole), None) if whole.0 >= Verdict::NoRetries => whole,
-            (_, Some(method)) => method,
-            (_, None) => nothing,
+        let worst = match by_method {
+            Some(_) => by_method.into_iter().chain(whole).max_by_key(|(verdict, _)| *verdict),
+            None => whole.filter(|(verdict, _)| *verdict >= Verdict::NoRetries),
         };
+        let (verdict, reason) = worst.unwrap_or(nothing);
         let code =
             self.deviations.iter().filter(|known| known.verdict == verdict).find_map(|known| known.code);
         ClientReport { client: self.client, verdict, code, reason, methods, deviations: self.deviations }

@@ -121,51 +121,56 @@ impl Reader<'_> {
         Ok(Node { span: Span { start, end: self.at }, kind })
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, NoJson> {
+    /// Passes a collection, from one bracket to the other.
+    fn items(
+        &mut self,
+        bracket: char,
+        mut item: impl FnMut(&mut Self) -> Result<(), NoJson>,
+    ) -> Result<(), NoJson> {
         self.at += 1;
-        let (mut elements, mut comma) = (Vec::new(), None);
+        let mut comma = None;
         loop {
             self.skip()?;
-            if self.end(']', comma) {
-                return Ok(Kind::Array(elements));
+            if self.end(bracket, comma) {
+                return Ok(());
             }
-            elements.push(self.value(depth + 1)?);
+            item(self)?;
             self.skip()?;
-            if self.end(']', None) {
-                return Ok(Kind::Array(elements));
+            if self.end(bracket, None) {
+                return Ok(());
             }
             comma = Some(self.separator(',', ';')?);
         }
     }
 
+    fn array(&mut self, depth: usize) -> Result<Kind, NoJson> {
+        let mut elements = Vec::new();
+        self.items(']', |reader| {
+            elements.push(reader.value(depth + 1)?);
+            Ok(())
+        })?;
+        Ok(Kind::Array(elements))
+    }
+
     fn object(&mut self, depth: usize) -> Result<Kind, NoJson> {
-        self.at += 1;
-        let (mut members, mut comma): (Vec<Member>, _) = (Vec::new(), None);
-        loop {
-            self.skip()?;
-            if self.end('}', comma) {
-                return Ok(Kind::Object(members));
-            }
-            let (key, key_span) = self.key()?;
+        let mut members: Vec<Member> = Vec::new();
+        self.items('}', |reader| {
+            let (key, key_span) = reader.key()?;
             let first = members.iter().position(|member| member.key == key);
             if let Some(first) = first.and_then(|first| members.get(first..)) {
                 let rule = if depth == 0 { "json.duplicate-top" } else { "json.duplicate-nested" };
                 let start = first.first().map_or(key_span.start, |member| member.key_span.start);
                 let end = first.get(1).map_or(key_span.start, |next| next.key_span.start);
                 let fix = Some((Span { start, end }, String::new()));
-                self.quirks.push(Quirk { rule, span: key_span, fix });
+                reader.quirks.push(Quirk { rule, span: key_span, fix });
             }
-            self.skip()?;
-            self.separator(':', '=')?;
-            self.skip()?;
-            let value = self.value(depth + 1)?;
-            members.push(Member { key, key_span, value });
-            self.skip()?;
-            if self.end('}', None) {
-                return Ok(Kind::Object(members));
-            }
-            comma = Some(self.separator(',', ';')?);
-        }
+            reader.skip()?;
+            reader.separator(':', '=')?;
+            reader.skip()?;
+            members.push(Member { key, key_span, value: reader.value(depth + 1)? });
+            Ok(())
+        })?;
+        Ok(Kind::Object(members))
     }
 
     fn key(&mut self) -> Result<(Arc<str>, Span), NoJson> {
@@ -239,42 +244,29 @@ impl Reader<'_> {
             return self.fault();
         }
         self.at += text.len();
-        let kind = match text.as_str() {
-            "null" => Kind::Null,
-            "true" => Kind::Bool(true),
-            "false" => Kind::Bool(false),
-            _ if is_number(&text) => Kind::Number(text.into()),
-            _ => {
-                let lower = text.to_ascii_lowercase();
-                let is_keyword = ["null", "true", "false"].contains(&lower.as_str());
-                let right = if is_keyword { lower.clone() } else { format!("{text:?}") };
-                self.quirk("json.unquoted", start, self.at, right);
-                match lower.as_str() {
-                    "null" => Kind::Null,
-                    "true" => Kind::Bool(true),
-                    "false" => Kind::Bool(false),
-                    _ => Kind::String(text.into()),
-                }
-            }
+        let lower = text.to_ascii_lowercase();
+        let keyword = match lower.as_str() {
+            "null" => Some(Kind::Null),
+            "true" => Some(Kind::Bool(true)),
+            "false" => Some(Kind::Bool(false)),
+            _ => None,
         };
-        Ok(kind)
+        let is_json = if keyword.is_some() { lower == text } else { is_number(&text) };
+        if !is_json {
+            let right = if keyword.is_some() { lower } else { format!("{text:?}") };
+            self.quirk("json.unquoted", start, self.at, right);
+        }
+        let other = || if is_json { Kind::Number(text.into()) } else { Kind::String(text.into()) };
+        Ok(keyword.unwrap_or_else(other))
     }
 }
 
 /// Returns whether JSON's grammar has the number.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (unsigned, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(whole)
-        && (whole == "0" || !whole.starts_with('0'))
-        && fraction.is_none_or(digits)
-        && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    digits(whole) && (whole == "0" || !whole.starts_with('0')) && digits(fraction) && digits(exponent)
 }

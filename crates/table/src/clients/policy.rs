@@ -1,7 +1,7 @@
 //! Retry and hedging policies.
 
 use super::decode::{right_duration, whole};
-use super::fields::{Fix, Reader, WRITE, members, removal_of, shown};
+use super::fields::{Fix, Reader, WRITE, removal_of, shown};
 use super::report::Verdict;
 use super::rules::Client;
 use super::timeout::SHORTEST;
@@ -24,38 +24,28 @@ pub(super) struct Policy {
 
 impl Reader<'_> {
     pub(super) fn policy(&mut self, config: &Node) -> Option<Policy> {
-        let hedging = self.field(config, "hedgingPolicy");
-        let has_hedging = members(config).iter().any(|member| *member.key == *"hedgingPolicy");
-        let retry = self.field(config, "retryPolicy");
-        let Some(hedging) = hedging.filter(|_| self.is("hedging", "on")) else {
-            let place = removal_of(config, "hedgingPolicy");
-            if let (Some(hedging), None) = (hedging, retry) {
-                self.note(Verdict::NoRetries, hedging.span, "hedging is off in this client", place);
-            } else if let (Some(hedging), Some(_)) = (hedging, retry) {
-                self.note(Verdict::Changed, hedging.span, "the hedging policy is ignored", place);
-            } else if let (true, Some(retry), "refuse") =
-                (has_hedging, retry, self.client.rule("hedging.with-retry-policy"))
-            {
-                self.refuse(retry.span, "a retry policy and a hedging policy", place);
+        const BOTH: &str = "a retry policy and a hedging policy in one entry";
+        let (hedging, retry) = (self.field(config, "hedgingPolicy"), self.field(config, "retryPolicy"));
+        let (is_on, both) = (self.is("hedging", "on"), self.client.rule("hedging.with-retry-policy"));
+        // One that is null counts as there beside the other.
+        let written = hedging.or(config.member("hedgingPolicy"));
+        let remove = written.map_or(WRITE, |written| removal_of(config, written));
+        match (hedging, retry) {
+            (Some(hedging), None) if is_on => return self.hedging(hedging),
+            (Some(hedging), None) => self.never(hedging.span, "hedging is off in this client", remove),
+            (Some(hedging), Some(_)) if !is_on => {
+                self.changed(hedging.span, "the hedging policy is ignored", remove);
             }
-            return retry.and_then(|retry| self.retry(retry));
-        };
-        if let Some(retry) = retry {
-            let place = removal_of(config, "hedgingPolicy");
-            let message = "a retry policy and a hedging policy in one entry";
-            if self.is("hedging.with-retry-policy", "refuse") {
-                self.refuse(retry.span, message, place);
-            } else {
-                self.note(
-                    Verdict::RefusedPerCall,
-                    hedging.span,
-                    format!("{message}: each call fails"),
-                    place,
-                );
+            (_, Some(retry)) if written.is_some() && both == "refuse" => {
+                self.refuse(retry.span, BOTH, remove);
             }
-            return self.retry(retry);
+            (Some(hedging), Some(_)) => {
+                let message = format!("{BOTH}: each call fails");
+                self.note(Verdict::RefusedPerCall, hedging.span, message, remove);
+            }
+            (None, _) => {}
         }
-        self.hedging(hedging)
+        self.retry(retry?)
     }
 
     fn attempts(&mut self, policy: &Node, limit: &str) -> Option<u32> {
@@ -69,14 +59,14 @@ impl Reader<'_> {
         if let Some(given) = self.options.number(self.client, limit) {
             if given < 2 && self.is("option.attempts-limit-below-2", "ignored") {
                 let message = format!("the channel's limit of {given} attempts is ignored");
-                self.note(Verdict::Changed, span, message, Fix::Advice("give a limit of 2 or more"));
+                self.changed(span, message, Fix::Advice("give a limit of 2 or more"));
             } else {
                 most = given;
             }
         }
         if attempts > most {
             let message = format!("maxAttempts {attempts} is treated as {most}");
-            self.note(Verdict::Changed, span, message, Fix::Write(most.to_string()));
+            self.changed(span, message, Fix::Write(most.to_string()));
         }
         Some(attempts.min(most))
     }
@@ -99,58 +89,41 @@ impl Reader<'_> {
         let initial = self.back_off(policy, "initialBackoff");
         let max = self.back_off(policy, "maxBackoff");
         let multiplier = self.required(policy, "backoffMultiplier", Client::float);
-        if let Some((_, span)) =
-            multiplier.filter(|(multiplier, _)| multiplier.is_nan() || *multiplier <= 0.0)
-        {
-            self.refuse(
-                span,
-                "backoffMultiplier is not above 0",
-                Fix::Advice("write a number above 0, such as 2"),
-            );
-        }
+        let advice = Fix::Advice("write a number above 0, such as 2");
+        self.check(multiplier, |number| *number > 0.0, "backoffMultiplier is not above 0", advice);
         let per_attempt = self.per_attempt_timeout(policy);
         let codes = self.codes(policy, "retryableStatusCodes");
-        let refused = |reader: &Self| reader.deviations.iter().any(|known| known.verdict == reader.refusal());
+        let is_refused = self.deviations.iter().any(|known| known.verdict == self.refusal());
         let is_empty = codes.as_ref().is_none_or(|(codes, _)| codes.is_empty());
-        if is_empty && !(codes.is_some() && refused(self)) && per_attempt.is_none() {
+        if is_empty && !(codes.is_some() && is_refused) && per_attempt.is_none() {
             let span = codes.as_ref().map_or(policy.span, |(_, span)| *span);
-            self.refuse(
-                span,
-                "retryableStatusCodes names no code",
-                Fix::Advice("name a code, such as UNAVAILABLE"),
-            );
+            let advice = Fix::Advice("name a code, such as UNAVAILABLE");
+            self.refuse(span, "retryableStatusCodes names no code", advice);
         }
         let ((initial, span), (max, max_span)) = (initial?, max?);
         if initial > max {
-            let right = self.source.text().get(max_span.start..max_span.end).unwrap_or_default().to_owned();
+            let right = Fix::Write(self.written(max_span).to_owned());
             let (initial, max) = (shown(initial), shown(max));
             let message = match self.client.rule("backoff.first") {
                 "capped" => format!("the first wait is {max}, not {initial}: maxBackoff limits it"),
                 _ => format!("the first wait is {initial}: maxBackoff limits only the later ones"),
             };
-            self.note(Verdict::Changed, span, message, Fix::Write(right));
+            self.changed(span, message, right);
         } else if initial < SHORTEST || max < SHORTEST {
             let span = if initial < SHORTEST { span } else { max_span };
             let message = "retries follow without a wait: this is below what timers have";
-            self.note(Verdict::Changed, span, message, Fix::Write("\"0.001s\"".to_owned()));
+            self.changed(span, message, Fix::Write("\"0.001s\"".to_owned()));
         }
         let most = self.client.number("timer.most-ms").map(|millis: i128| millis * 1_000_000);
         let is_too_long = most.is_some_and(|most| initial > most * 5 / 6);
         if is_too_long {
-            self.note(
-                Verdict::Changed,
-                span,
-                "the first retry follows after a millisecond: so long a wait overflows",
-                Fix::Write("\"86400s\"".to_owned()),
-            );
+            let message = "the first retry follows after a millisecond: so long a wait overflows";
+            self.changed(span, message, Fix::Write("\"86400s\"".to_owned()));
         }
-        let is_capped = self.is("backoff.first", "capped");
-        let first = if is_too_long {
-            SHORTEST
-        } else if is_capped {
-            initial.min(max)
-        } else {
-            initial
+        let first = match self.client.rule("backoff.first") {
+            _ if is_too_long => SHORTEST,
+            "capped" => initial.min(max),
+            _ => initial,
         };
         let policy = Policy {
             attempts: attempts?,
@@ -164,7 +137,7 @@ impl Reader<'_> {
         };
         if policy.attempts < 2 {
             let advice = Fix::Advice("give the channel a limit of 2 or more");
-            self.note(Verdict::NoRetries, span, "the channel's limit leaves one attempt", advice);
+            self.never(span, "the channel's limit leaves one attempt", advice);
         }
         Some(policy)
     }
@@ -172,41 +145,33 @@ impl Reader<'_> {
     fn back_off(&mut self, policy: &Node, name: &str) -> Option<(i128, Span)> {
         let (nanos, span) = self.required(policy, name, Client::duration)?;
         let text = self.source.excerpt(span);
+        let right = if nanos == 0 { "0.001s".to_owned() } else { right_duration(text.trim_matches('"')) };
+        let right = Fix::Write(format!("{right:?}"));
         if nanos < 0 || nanos == 0 && self.is("backoff.zero", "refuse") {
-            let right = if nanos == 0 { "0.001s".to_owned() } else { right_duration(text.trim_matches('"')) };
-            self.refuse(span, format!("{name} {text} is not above zero"), Fix::Write(format!("{right:?}")));
+            self.refuse(span, format!("{name} {text} is not above zero"), right);
             return None;
         }
         if text.starts_with("\"-") {
-            let right = format!("{:?}", right_duration(text.trim_matches('"')));
-            self.note(
-                Verdict::Changed,
-                span,
-                format!("{name} {text} is read as {}", shown(nanos)),
-                Fix::Write(right),
-            );
+            self.changed(span, format!("{name} {text} is read as {}", shown(nanos)), right);
         }
         Some((nanos, span))
     }
 
     fn per_attempt_timeout(&mut self, policy: &Node) -> Option<i128> {
+        const NAME: &str = "perAttemptRecvTimeout";
         let rule = self.client.rule("per-attempt-timeout");
-        let node = self.field(policy, "perAttemptRecvTimeout")?;
-        let is_on = self.options.has(self.client, "option.per-attempt-timeout");
-        if rule == "checked" {
-            let nanos = self.taken(node, "perAttemptRecvTimeout", Client::duration);
-            if nanos.is_some_and(|nanos| nanos < 0) {
-                self.refuse(node.span, "perAttemptRecvTimeout is negative", WRITE);
+        let node = self.field(policy, NAME)?;
+        let is_on = rule == "option" && self.options.has(self.client, "option.per-attempt-timeout");
+        if is_on || rule == "checked" {
+            let nanos = self.taken(node, NAME, Client::duration);
+            let problem = if is_on { "is zero" } else { "is negative" };
+            let is_fine = |nanos: &i128| *nanos >= i128::from(is_on);
+            self.check(nanos.map(|nanos| (nanos, node.span)), is_fine, &format!("{NAME} {problem}"), WRITE);
+            if is_on {
+                return nanos;
             }
-        } else if rule == "option" && is_on {
-            let nanos = self.taken(node, "perAttemptRecvTimeout", Client::duration)?;
-            if nanos == 0 {
-                self.refuse(node.span, "perAttemptRecvTimeout is zero", WRITE);
-            }
-            return Some(nanos);
         }
-        let remove = removal_of(policy, "perAttemptRecvTimeout");
-        self.note(Verdict::Changed, node.span, "perAttemptRecvTimeout is ignored", remove);
+        self.changed(node.span, format!("{NAME} is ignored"), removal_of(policy, node));
         None
     }
 
@@ -214,21 +179,15 @@ impl Reader<'_> {
         let policy = self.object(policy, "hedgingPolicy")?;
         let attempts = self.attempts(policy, "option.hedges-limit");
         let delay = self.value(policy, "hedgingDelay", Client::duration);
-        if let Some((_, span)) = delay.filter(|(nanos, _)| *nanos < 0) {
-            self.refuse(span, "hedgingDelay is negative", WRITE);
-        }
-        let has_delay = members(policy).iter().any(|member| *member.key == *"hedgingDelay");
-        if !has_delay {
+        self.check(delay, |nanos| *nanos >= 0, "hedgingDelay is negative", WRITE);
+        if policy.member("hedgingDelay").is_none() {
             let start = policy.span.start + 1;
             let fix = Fix::At(Span { start, end: start }, "\"hedgingDelay\": \"0s\", ".to_owned());
-            match self.client.rule("hedging.no-delay") {
-                "refuse" => self.refuse(policy.span, "hedgingDelay is missing", fix),
-                _ => self.note(
-                    Verdict::Changed,
-                    policy.span,
-                    "without a hedgingDelay all attempts are sent at once",
-                    fix,
-                ),
+            if self.is("hedging.no-delay", "refuse") {
+                self.refuse(policy.span, "hedgingDelay is missing", fix);
+            } else {
+                let message = "without a hedgingDelay all attempts are sent at once";
+                self.changed(policy.span, message, fix);
             }
         }
         let codes = self.codes(policy, "nonFatalStatusCodes");

@@ -2,7 +2,6 @@
 
 use super::rules::Client;
 use crate::SourceLocation;
-use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -24,24 +23,15 @@ pub enum Verdict {
     RefusedAtCreation,
 }
 
-impl Verdict {
+gax_text::names! {
     /// The name in JSON, such as `as-written`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AsWritten => "as-written",
-            Self::Unknown => "unknown",
-            Self::Changed => "changed",
-            Self::NoRetries => "no-retries",
-            Self::RefusedPerCall => "refused-per-call",
-            Self::RefusedAtCreation => "refused-at-creation",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+    pub fn as_str for Verdict {
+        AsWritten = "as-written",
+        Unknown = "unknown",
+        Changed = "changed",
+        NoRetries = "no-retries",
+        RefusedPerCall = "refused-per-call",
+        RefusedAtCreation = "refused-at-creation",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Timeouts, and waiting for a connection.
 
 use super::decode::{nine_digits, whole};
-use super::fields::{Fix, Reader, WRITE, members, removal, shown, spans};
+use super::fields::{Fix, Reader, WRITE, removal_of, shown};
 use super::report::Verdict;
 use super::rules::Client;
 use crate::document::{Kind, Node};
@@ -18,21 +18,11 @@ impl Reader<'_> {
     /// The time that calls have, in nanoseconds.
     pub(super) fn timeout(&mut self, config: &Node) -> Option<i128> {
         let node = self.field(config, "timeout")?;
-        let fails = |reader: &mut Self, message: String, fix| {
-            reader.note_failing("DEADLINE_EXCEEDED", node.span, message, fix);
-            Some(0)
-        };
-        let remove = || {
-            let index = members(config).iter().position(|member| std::ptr::eq(&raw const member.value, node));
-            Fix::At(removal(&spans(members(config)), index.unwrap_or_default()), String::new())
-        };
         let text = self.source.excerpt(node.span);
         if let (Kind::Object(_), true) = (&node.kind, self.is("timeout.object", "take")) {
-            let number = |name| {
-                node.member(name).and_then(|node| match &node.kind {
-                    Kind::Number(text) => text.parse::<f64>().ok(),
-                    _ => None,
-                })
+            let number = |name| match node.member(name).map(|node| &node.kind) {
+                Some(Kind::Number(text)) => text.parse::<f64>().ok(),
+                _ => None,
             };
             let (Some(seconds), Some(nanos)) = (number("seconds"), number("nanos")) else {
                 self.refuse(node.span, "timeout has no seconds and nanos", WRITE);
@@ -51,54 +41,43 @@ impl Reader<'_> {
             read =
                 (read - rest + fraction.parse::<i128>().unwrap_or_default()).div_euclid(SHORTEST) * SHORTEST;
         }
-        let agreed =
-            if seconds > i128::from(i32::MAX) { "\"86400s\"".to_owned() } else { nine_digits(exact) };
-        let rule = if exact == 0 { "timeout.zero" } else { "timeout.negative" };
-        match () {
-            () if exact <= 0 && self.is(rule, "ignored") => {
-                self.note(
-                    Verdict::Changed,
-                    node.span,
-                    format!("the timeout {text} is ignored: calls have no limit"),
-                    remove(),
-                );
-                None
+        if exact <= 0 {
+            let remove = removal_of(config, node);
+            let rule = if exact == 0 { "timeout.zero" } else { "timeout.negative" };
+            if !self.is(rule, "ignored") {
+                let message = format!("with the timeout {text} every call fails at once");
+                return Some(self.fails(node, message, remove));
             }
-            () if exact <= 0 => {
-                fails(self, format!("with the timeout {text} every call fails at once"), remove())
-            }
-            () if read < SHORTEST => fails(
-                self,
-                format!("the timeout {text} is read as {}: every call fails at once", shown(read)),
-                Fix::Write(agreed),
-            ),
-            () if read != exact => {
-                let message = format!("the timeout {text} is read as {}", shown(read));
-                self.note(Verdict::Changed, node.span, message, Fix::Write(agreed));
-                Some(read)
-            }
-            () => match self.client.number::<i128>("timeout.early-ms").map(|millis| millis * 1_000_000) {
-                Some(early) if read <= early => fails(
-                    self,
-                    format!(
-                        "calls end up to {} early: with {text} every call may fail at once",
-                        shown(early)
-                    ),
-                    remove(),
-                ),
-                Some(early) if read < LONG => {
-                    let advice = Fix::Advice("set the deadline of each call in the program");
-                    self.note(
-                        Verdict::Changed,
-                        node.span,
-                        format!("calls end up to {} before the timeout {text}", shown(early)),
-                        advice,
-                    );
-                    Some(read)
-                }
-                _ => Some(read),
-            },
+            self.changed(node.span, format!("the timeout {text} is ignored: calls have no limit"), remove);
+            return None;
         }
+        if read != exact || read < SHORTEST {
+            let is_long = seconds > i128::from(i32::MAX);
+            let agreed = Fix::Write(if is_long { "\"86400s\"".to_owned() } else { nine_digits(exact) });
+            let message = format!("the timeout {text} is read as {}", shown(read));
+            if read < SHORTEST {
+                return Some(self.fails(node, format!("{message}: every call fails at once"), agreed));
+            }
+            self.changed(node.span, message, agreed);
+            return Some(read);
+        }
+        let early = self.client.number::<i128>("timeout.early-ms").map_or(0, |millis| millis * SHORTEST);
+        let most = shown(early);
+        if read <= early {
+            let message = format!("calls end up to {most} early: with {text} every call may fail at once");
+            return Some(self.fails(node, message, removal_of(config, node)));
+        }
+        if early > 0 && read < LONG {
+            let advice = Fix::Advice("set the deadline of each call in the program");
+            self.changed(node.span, format!("calls end up to {most} before the timeout {text}"), advice);
+        }
+        Some(read)
+    }
+
+    /// Notes that calls fail at once, as with no time at all.
+    fn fails(&mut self, node: &Node, message: String, fix: Fix) -> i128 {
+        self.note_failing("DEADLINE_EXCEEDED", node.span, message, fix);
+        0
     }
 
     pub(super) fn wait_for_ready(&mut self, wait: &Node) {
@@ -108,20 +87,12 @@ impl Reader<'_> {
         let advice = Fix::Advice("set it for each call in the program");
         match self.client.rule("wait-for-ready") {
             "ignored" if value => {
-                self.note(
-                    Verdict::Changed,
-                    wait.span,
-                    "waitForReady is ignored: calls fail while there is no connection",
-                    advice,
-                );
+                let message = "waitForReady is ignored: calls fail while there is no connection";
+                self.changed(wait.span, message, advice);
             }
             "overrides" => {
-                self.note(
-                    Verdict::AsWritten,
-                    wait.span,
-                    format!("waitForReady {value} replaces what a call itself asks for"),
-                    advice,
-                );
+                let message = format!("waitForReady {value} replaces what a call itself asks for");
+                self.note(Verdict::AsWritten, wait.span, message, advice);
             }
             _ => {}
         }
