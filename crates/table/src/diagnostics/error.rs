@@ -89,28 +89,20 @@ impl TableError {
         self
     }
 
-    /// The problem, without the place.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
+    gax_text::getters! {
+        self:
 
-    /// The advice.
-    #[must_use]
-    pub fn help(&self) -> Option<&str> {
-        self.0.help.as_deref()
-    }
+        /// The problem, without the place.
+        pub message: &str = self.0.message.as_str();
 
-    /// Where it is.
-    #[must_use]
-    pub fn origin(&self) -> Option<&SourceLocation> {
-        self.0.origin.as_ref()
-    }
+        /// The advice.
+        pub help: Option<&str> = self.0.help.as_deref();
 
-    /// The offending text, unchanged; a long text is shortened.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        self.0.text.as_deref()
+        /// Where it is.
+        pub origin: Option<&SourceLocation> = self.0.origin.as_ref();
+
+        /// The offending text, unchanged; a long text is shortened.
+        pub text: Option<&str> = self.0.text.as_deref();
     }
 }
 

@@ -124,41 +124,27 @@ impl Finding {
         self
     }
 
-    /// The rule's name, such as `unknown-field`.
-    #[must_use]
-    pub fn rule(&self) -> &'static str {
-        self.rule
-    }
+    gax_text::getters! {
+        self:
 
-    /// How much it matters.
-    #[must_use]
-    pub fn severity(&self) -> Severity {
-        self.severity
-    }
+        /// The rule's name, such as `unknown-field`.
+        pub rule: &'static str = self.rule;
 
-    /// The problem, without the place.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
+        /// How much it matters.
+        pub severity: Severity = self.severity;
 
-    /// The advice.
-    #[must_use]
-    pub fn help(&self) -> Option<&str> {
-        self.help.as_deref()
-    }
+        /// The problem, without the place.
+        pub message: &str = self.message.as_str();
 
-    /// The method or service that it is about, as `pkg.Service/Method` or `pkg.Service`; `None` if it is about an
-    /// entry, whatever its names, or about a whole file.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
+        /// The advice.
+        pub help: Option<&str> = self.help.as_deref();
 
-    /// Where it is.
-    #[must_use]
-    pub fn origin(&self) -> Option<&SourceLocation> {
-        self.origin.as_ref()
+        /// The method or service that it is about, as `pkg.Service/Method` or `pkg.Service`; `None` if it is about an
+        /// entry, whatever its names, or about a whole file.
+        pub name: Option<&str> = self.name.as_deref();
+
+        /// Where it is.
+        pub origin: Option<&SourceLocation> = self.origin.as_ref();
     }
 }
 

@@ -37,16 +37,14 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    /// The rule whose findings are left out.
-    #[must_use]
-    pub fn rule(&self) -> &str {
-        &self.rule
-    }
+    gax_text::getters! {
+        self:
 
-    /// Why they may be left out. Never empty.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        &self.reason
+        /// The rule whose findings are left out.
+        pub rule: &str = self.rule.as_str();
+
+        /// Why they may be left out. Never empty.
+        pub reason: &str = self.reason.as_str();
     }
 
     /// Where it stands.

@@ -75,22 +75,17 @@ impl PathTemplate {
         Self { segments: Vec::new(), variables: Vec::new(), verb: None }
     }
 
-    /// Its segments: texts, `*` and `**`.
-    #[must_use]
-    pub fn segments(&self) -> &[String] {
-        &self.segments
-    }
+    gax_text::getters! {
+        self:
 
-    /// Its variables, from the left.
-    #[must_use]
-    pub fn variables(&self) -> &[PathVariable] {
-        &self.variables
-    }
+        /// Its segments: texts, `*` and `**`.
+        pub segments: &[String] = self.segments.as_slice();
 
-    /// The verb after the last colon, without it.
-    #[must_use]
-    pub fn verb(&self) -> Option<&str> {
-        self.verb.as_deref()
+        /// Its variables, from the left.
+        pub variables: &[PathVariable] = self.variables.as_slice();
+
+        /// The verb after the last colon, without it.
+        pub verb: Option<&str> = self.verb.as_deref();
     }
 }
 

@@ -158,46 +158,29 @@ impl MethodDescription {
         }
     }
 
-    /// The name, such as `ListAssets`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
+    gax_text::getters! {
+        self:
 
-    /// How it is called.
-    #[must_use]
-    pub fn kind(&self) -> MethodKind {
-        self.kind
-    }
+        /// The name, such as `ListAssets`.
+        pub name: &str = self.name.as_str();
 
-    /// Returns whether it starts a long-running operation that clients poll.
-    #[must_use]
-    pub fn is_long_running(&self) -> bool {
-        self.long_running
-    }
+        /// How it is called.
+        pub kind: MethodKind = self.kind;
 
-    /// Returns whether it returns a `google.longrunning.Operation`: one that it starts or, as `GetOperation` does, one
-    /// that was started before.
-    #[must_use]
-    pub fn returns_operation(&self) -> bool {
-        self.returns_operation
-    }
+        /// Returns whether it starts a long-running operation that clients poll.
+        pub is_long_running: bool = self.long_running;
 
-    /// The service that the method belongs to, if it is mixed in.
-    #[must_use]
-    pub fn own_service(&self) -> Option<&str> {
-        self.own_service.as_deref()
-    }
+        /// Returns whether it returns a `google.longrunning.Operation`: one that it starts or, as `GetOperation` does, one
+        /// that was started before.
+        pub returns_operation: bool = self.returns_operation;
 
-    /// The verb under which it can be called over HTTP, such as `GET`.
-    #[must_use]
-    pub fn http_verb(&self) -> Option<&str> {
-        self.http_verb.as_deref()
-    }
+        /// The service that the method belongs to, if it is mixed in.
+        pub own_service: Option<&str> = self.own_service.as_deref();
 
-    /// The `idempotency_level` of its proto.
-    #[must_use]
-    pub fn idempotency(&self) -> IdempotencyLevel {
-        self.idempotency
+        /// The verb under which it can be called over HTTP, such as `GET`.
+        pub http_verb: Option<&str> = self.http_verb.as_deref();
+
+        /// The `idempotency_level` of its proto.
+        pub idempotency: IdempotencyLevel = self.idempotency;
     }
 }

@@ -15,28 +15,20 @@ pub struct StubTable {
 }
 
 impl StubTable {
-    /// The service's full name.
-    #[must_use]
-    pub fn service(&self) -> &str {
-        &self.service
-    }
+    gax_text::getters! {
+        self:
 
-    /// The sets of codes by name, each once, in the order in which the methods first use them.
-    #[must_use]
-    pub fn code_definitions(&self) -> &[(String, CodeSet)] {
-        &self.code_definitions
-    }
+        /// The service's full name.
+        pub service: &str = self.service.as_str();
 
-    /// The settings by name, each once, in the order in which the methods first use them.
-    #[must_use]
-    pub fn param_definitions(&self) -> &[(String, RetrySettings)] {
-        &self.param_definitions
-    }
+        /// The sets of codes by name, each once, in the order in which the methods first use them.
+        pub code_definitions: &[(String, CodeSet)] = self.code_definitions.as_slice();
 
-    /// The rows: every method, then what belongs to long-running operations.
-    #[must_use]
-    pub fn rows(&self) -> &[StubRow] {
-        &self.rows
+        /// The settings by name, each once, in the order in which the methods first use them.
+        pub param_definitions: &[(String, RetrySettings)] = self.param_definitions.as_slice();
+
+        /// The rows: every method, then what belongs to long-running operations.
+        pub rows: &[StubRow] = self.rows.as_slice();
     }
 }
 
@@ -87,28 +79,20 @@ pub struct StubRow {
 }
 
 impl StubRow {
-    /// The method's name.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        &self.method
-    }
+    gax_text::getters! {
+        self:
 
-    /// The method's own service and name, such as `google.cloud.location.Locations/GetLocation`.
-    #[must_use]
-    pub fn full_method(&self) -> &str {
-        &self.full_method
-    }
+        /// The method's name.
+        pub method: &str = self.method.as_str();
 
-    /// The accessor's name in Google's Java client, such as `getLocationSettings`.
-    #[must_use]
-    pub fn getter(&self) -> &str {
-        &self.getter
-    }
+        /// The method's own service and name, such as `google.cloud.location.Locations/GetLocation`.
+        pub full_method: &str = self.full_method.as_str();
 
-    /// The subject of the row.
-    #[must_use]
-    pub fn kind(&self) -> RowKind {
-        self.kind
+        /// The accessor's name in Google's Java client, such as `getLocationSettings`.
+        pub getter: &str = self.getter.as_str();
+
+        /// The subject of the row.
+        pub kind: RowKind = self.kind;
     }
 
     /// The name of the codes' definition; `None` for polling and for streams of requests.
@@ -123,21 +107,16 @@ impl StubRow {
         self.keys.as_ref().map(|(_, params)| params.as_str())
     }
 
-    /// The codes that are retried.
-    #[must_use]
-    pub fn codes(&self) -> CodeSet {
-        self.codes
-    }
+    gax_text::getters! {
+        self:
 
-    /// The settings; `None` for streams of requests.
-    #[must_use]
-    pub fn settings(&self) -> Option<&RetrySettings> {
-        self.settings.as_ref()
-    }
+        /// The codes that are retried.
+        pub codes: CodeSet = self.codes;
 
-    /// How requests are batched; only rows of the kind [`Batching`](RowKind::Batching) have it.
-    #[must_use]
-    pub fn batching(&self) -> Option<&BatchingSettings> {
-        self.batching.as_ref()
+        /// The settings; `None` for streams of requests.
+        pub settings: Option<&RetrySettings> = self.settings.as_ref();
+
+        /// How requests are batched; only rows of the kind [`Batching`](RowKind::Batching) have it.
+        pub batching: Option<&BatchingSettings> = self.batching.as_ref();
     }
 }
