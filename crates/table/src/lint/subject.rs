@@ -1,8 +1,9 @@
 //! A table that is linted, and the methods of its entries.
 
 use super::action::Action;
-use super::services::{KnownService, KnownServices};
+use super::services::Spellings;
 use super::version::{package, without_version};
+use crate::services::KnownServices;
 use crate::{
     MethodDescription, MethodPolicy, RetryTable, ServiceDescription, SourceLocation, TableFormat, TableName,
 };
@@ -17,7 +18,7 @@ pub(super) struct Subject<'a> {
     pub(super) table: &'a RetryTable,
     pub(super) entries: Vec<EntryView<'a>>,
     /// `None`: not known.
-    pub(super) services: Option<KnownServices<'a>>,
+    pub(super) services: Option<(KnownServices<'a>, Spellings<'a>)>,
     /// Services that are known, but not what the table is for.
     pub(super) imported: KnownServices<'a>,
     /// Every method of the services.
@@ -89,13 +90,13 @@ impl<'a> Subject<'a> {
                 of_entry.push(number);
             }
         }
-        let services = services.map(KnownServices::new);
+        let services = services.map(|services| (KnownServices::new(services), Spellings::new(services)));
         let named: HashSet<_> = by_name.into_keys().collect();
         let (mut packages, mut known_packages) = (HashMap::new(), HashSet::new());
         for (service, _) in &named {
             let count = packages.entry(package(service)).or_insert(0);
             *count += 1;
-            if services.as_ref().is_some_and(|known: &KnownServices<'_>| known.get(service).is_some()) {
+            if services.as_ref().is_some_and(|(known, _)| known.methods(service).is_some()) {
                 known_packages.extend([without_version(package(service)), package(service).to_owned()]);
             }
         }
@@ -108,9 +109,10 @@ impl<'a> Subject<'a> {
         self.rpcs.chunk_by(|one, other| std::ptr::eq(one.service, other.service))
     }
 
-    /// The service of that name, whether the table is for it or not.
-    pub(super) fn find(&self, name: &str) -> Option<&KnownService<'a>> {
-        self.services.as_ref().and_then(|services| services.get(name)).or_else(|| self.imported.get(name))
+    /// The methods of the service of that name, whether the table is for it or not.
+    pub(super) fn find(&self, name: &str) -> Option<&HashSet<&'a str>> {
+        let own = self.services.as_ref().and_then(|(known, _)| known.methods(name));
+        own.or_else(|| self.imported.methods(name))
     }
 
     /// Returns whether a service that isn't known is of another version of a package than the protos, and the table has names for both: several

@@ -1,9 +1,9 @@
 //! Names in a table that no service has, and entries that those services lack.
 
-use super::service::{MethodDescription, ServiceDescription};
+use super::known_services::KnownServices;
+use super::service::ServiceDescription;
 use crate::model::UnusableEntry;
 use crate::{Finding, RetryTable, Severity, TableError, TableName};
-use gax_text::closest;
 use std::collections::{HashMap, HashSet};
 
 impl RetryTable {
@@ -81,41 +81,27 @@ impl RetryTable {
     }
 }
 
-/// How many names are compared with each other, in all, to say what was meant.
-const MAX_COMPARISONS: usize = 200_000;
-
 /// Services and methods, found by their names.
 struct KnownNames<'a> {
-    /// Per service its methods.
-    services: HashMap<&'a str, HashSet<&'a str>>,
+    known: KnownServices<'a>,
     /// Per service that is mixed into others the methods that are.
     mixed_in: HashMap<&'a str, HashSet<&'a str>>,
     /// The methods that the table names.
     named: HashSet<(&'a str, &'a str)>,
-    comparisons: usize,
 }
 
 impl<'a> KnownNames<'a> {
     fn new(services: &'a [ServiceDescription]) -> Self {
-        let mut known = Self {
-            services: HashMap::new(),
-            mixed_in: HashMap::new(),
-            named: HashSet::new(),
-            comparisons: 0,
-        };
-        for service in services {
-            let methods = known.services.entry(service.name()).or_default();
-            methods.extend(service.methods().iter().map(MethodDescription::name));
-            for method in service.methods() {
-                if let Some(own) = method.own_service() {
-                    known.mixed_in.entry(own).or_default().insert(method.name());
-                }
+        let mut mixed_in: HashMap<&str, HashSet<&str>> = HashMap::new();
+        for method in services.iter().flat_map(ServiceDescription::methods) {
+            if let Some(own) = method.own_service() {
+                mixed_in.entry(own).or_default().insert(method.name());
             }
         }
-        known
+        Self { known: KnownServices::new(services), mixed_in, named: HashSet::new() }
     }
 
-    fn finding(&mut self, name: &TableName<'_>) -> Option<Finding> {
+    fn finding(&self, name: &TableName<'_>) -> Option<Finding> {
         let (wanted, method) = (name.service(), name.method());
         let is_mixed_in = self
             .mixed_in
@@ -125,19 +111,18 @@ impl<'a> KnownNames<'a> {
             return None;
         }
         let mut place = name.origin();
-        let (finding, close) = if let Some(methods) = self.services.get(wanted) {
+        let (finding, close) = if let Some(methods) = self.known.methods(wanted) {
             let method = method.filter(|method| !methods.contains(method))?;
             let message = format!("the service {wanted} has no method {method:?}");
             let finding = Finding::new("unknown-method", Severity::Warning, message);
             // A method that the table names as well is not the one that was meant.
-            let others = methods.iter().copied().filter(|other| !self.named.contains(&(wanted, *other)));
-            (finding, closest_of(&mut self.comparisons, method, methods.len(), others))
+            let can_be = |other: &str| !self.named.contains(&(wanted, other));
+            (finding, self.known.suggest_method(methods, method, can_be))
         } else {
             place = name.service_origin();
             let message = format!("there is no service {wanted:?}");
             let finding = Finding::new("unknown-service", Severity::Warning, message);
-            let known = self.services.keys().copied();
-            (finding, closest_of(&mut self.comparisons, wanted, self.services.len(), known))
+            (finding, self.known.suggest(wanted))
         };
         let finding = match close {
             Some(close) => finding.with_suggestion(close),
@@ -145,16 +130,4 @@ impl<'a> KnownNames<'a> {
         };
         Some(finding.about(name.to_string()).at(place.cloned()))
     }
-}
-
-/// The name that was meant. If many names are wrong among many, only the first of them are compared: the work would grow with
-/// the square.
-fn closest_of<'a>(
-    comparisons: &mut usize,
-    name: &str,
-    count: usize,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    *comparisons = comparisons.saturating_add(count);
-    if *comparisons > MAX_COMPARISONS { None } else { closest(name, candidates) }
 }

@@ -3,11 +3,10 @@
 use super::names::MIXED_IN;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::declare;
-use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
 use crate::{SettingsKey, TableFormat};
 use gax_retry::CodeSet;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 declare! {
     EMPTY_TABLE: "empty-table", Warning, Table,
@@ -83,13 +82,12 @@ fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) 
     if subject.services.is_none() || entry.names.is_empty() {
         return;
     }
-    let has_method =
-        |service: &KnownService<'_>, name| service.methods.contains(name) || MIXED_IN.contains(&name);
+    let has_method = |methods: &HashSet<&str>, name| methods.contains(name) || MIXED_IN.contains(&name);
     let resolves = entry.names.iter().any(|name| match name.method() {
         None if name.service().is_empty() => true,
         method => subject
             .find(name.service())
-            .is_some_and(|service| method.is_none_or(|method| has_method(service, method))),
+            .is_some_and(|methods| method.is_none_or(|method| has_method(methods, method))),
     });
     if !resolves {
         let message = "no name of this entry is one of a method or service, so it has no effect";

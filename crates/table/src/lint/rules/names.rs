@@ -3,9 +3,11 @@
 use crate::TableName;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::declare;
-use crate::lint::services::{KnownService, KnownServices};
+use crate::lint::services::Spellings;
 use crate::lint::subject::Subject;
 use crate::lint::version::{is_version, package};
+use crate::services::KnownServices;
+use std::collections::HashSet;
 
 declare! {
     MALFORMED_NAME: "malformed-name", Error, Table,
@@ -34,6 +36,9 @@ declare! {
         "Name the method under the service that has it mixed in.";
 }
 
+/// The services that the table is for.
+type Services<'a> = (KnownServices<'a>, Spellings<'a>);
+
 const MIXINS: [&str; 3] =
     ["google.longrunning.Operations", "google.cloud.location.Locations", "google.iam.v1.IAMPolicy"];
 
@@ -61,7 +66,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             None => drop(malformed(&name, report)),
         }
         let is_known =
-            subject.services.as_ref().is_some_and(|services| services.get(name.service()).is_some());
+            subject.services.as_ref().is_some_and(|(known, _)| known.methods(name.service()).is_some());
         if MIXINS.contains(&name.service()) && !is_own_api && !is_known {
             let message = format!("{} is mixed into other services", name.service());
             let help =
@@ -92,36 +97,31 @@ fn malformed(name: &TableName<'_>, report: &mut Report) -> bool {
     true
 }
 
-fn check_known(
-    subject: &Subject<'_>,
-    services: &KnownServices<'_>,
-    name: &TableName<'_>,
-    report: &mut Report,
-) {
+fn check_known(subject: &Subject<'_>, services: &Services<'_>, name: &TableName<'_>, report: &mut Report) {
     let wanted = name.service();
     match subject.find(wanted) {
-        Some(service) => check_method(subject, services, service, name, report),
+        Some(methods) => check_method(subject, &services.0, methods, name, report),
         None if MIXINS.contains(&wanted) || malformed(name, report) => {}
         None => unknown_service(subject, services, name, report),
     }
 }
 
-fn check_method(
+fn check_method<'a>(
     subject: &Subject<'_>,
-    services: &KnownServices<'_>,
-    known: &KnownService<'_>,
+    known: &KnownServices<'a>,
+    methods: &HashSet<&'a str>,
     name: &TableName<'_>,
     report: &mut Report,
 ) {
     let Some(wanted) = name.method() else { return };
-    if known.methods.contains(wanted) || MIXED_IN.contains(&wanted) {
+    if methods.contains(wanted) || MIXED_IN.contains(&wanted) {
         return;
     }
-    let message = format!("the service {} has no method {wanted:?}", known.service.name());
+    let service = name.service();
+    let message = format!("the service {service} has no method {wanted:?}");
     // One that the table has by itself is not what was meant.
-    let service = known.service.name();
-    let close = services.suggest_method(known, wanted.trim(), |method| !subject.has_name(service, method));
-    if let Some(close) = close {
+    let can_be = |method: &str| !subject.has_name(service, method);
+    if let Some(close) = known.suggest_method(methods, wanted.trim(), can_be) {
         report.add(&NEAR_MISS_METHOD, Place::name(name), message, format!("did you mean {close:?}?"));
     } else {
         let help = "remove the name, or correct it: it has no effect";
@@ -131,7 +131,7 @@ fn check_method(
 
 fn unknown_service(
     subject: &Subject<'_>,
-    services: &KnownServices<'_>,
+    (known, spellings): &Services<'_>,
     name: &TableName<'_>,
     report: &mut Report,
 ) {
@@ -142,19 +142,16 @@ fn unknown_service(
         let help = "give the protos of that version too, or move its entries to a table of its own";
         return report.add(&OTHER_VERSION_NAME, place, message, help);
     }
-    if let Some(known) = services.nearly(wanted) {
-        return report.add(&WRONG_VERSION_NAME, place, message, format!("did you mean {known:?}?"));
+    let nearly = spellings.nearly(wanted).map(|name| (&WRONG_VERSION_NAME, name));
+    let close = nearly.or_else(|| known.suggest(wanted).map(|name| (&UNKNOWN_SERVICE, name)));
+    if let Some((rule, close)) = close {
+        return report.add(rule, place, message, format!("did you mean {close:?}?"));
     }
-    if let Some(close) = services.suggest(wanted) {
-        return report.add(&UNKNOWN_SERVICE, place, message, format!("did you mean {close:?}?"));
-    }
-    if services.has_package_of(wanted) {
+    if spellings.has_package_of(wanted) {
         let help = "remove the name, or correct it: it has no effect";
         return report.add(&UNKNOWN_SERVICE, place, message, help);
     }
-    let help = format!(
-        "no service here belongs to the package {:?}: remove the name, or correct it",
-        package(wanted)
-    );
+    let package = package(wanted);
+    let help = format!("no service here belongs to the package {package:?}: remove the name, or correct it");
     report.add(&NAME_OF_ANOTHER_API, place, message, help);
 }
