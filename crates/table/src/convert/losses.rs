@@ -85,7 +85,7 @@ impl<'a> Losses<'a> {
     }
 
     /// All that an entry names.
-    fn entry(&self, method: &MethodConfig) -> Subject {
+    pub(super) fn entry(&self, method: &MethodConfig) -> Subject {
         let Some(EntryName { service, method: name, origin: own, .. }) = method.names.first() else {
             return Subject { shown: "an entry without names".to_owned(), origin: None, entry: None };
         };
@@ -102,24 +102,8 @@ impl<'a> Losses<'a> {
         self.table.dialect()
     }
 
-    /// Notes that a part of an entry is lost.
-    pub(super) fn lose(&mut self, method: &MethodConfig, part: &'static str, help: &'static str) {
-        self.lose_of(&self.entry(method), part, help);
-    }
-
-    /// Notes that parts of an entry are lost: those that are there, each with whether it is, and the advice.
+    /// Notes that parts of what is said about somebody are lost: those that are there, each with whether it is, and the advice.
     pub(super) fn lose_parts<const N: usize>(
-        &mut self,
-        method: &MethodConfig,
-        parts: [(bool, &'static str, &'static str); N],
-    ) {
-        for (_, part, help) in parts.into_iter().filter(|(is_there, ..)| *is_there) {
-            self.lose(method, part, help);
-        }
-    }
-
-    /// Notes that parts of a method are lost, as [`lose_parts`](Self::lose_parts) does.
-    pub(super) fn lose_parts_of<const N: usize>(
         &mut self,
         subject: &Subject,
         parts: [(bool, &'static str, &'static str); N],
@@ -127,16 +111,6 @@ impl<'a> Losses<'a> {
         for (_, part, help) in parts.into_iter().filter(|(is_there, ..)| *is_there) {
             self.lose_of(subject, part, help);
         }
-    }
-
-    /// Notes that an entry comes close, but is not the same.
-    pub(super) fn approximate_entry(
-        &mut self,
-        method: &MethodConfig,
-        message: &'static str,
-        help: &'static str,
-    ) {
-        self.approximate(&self.entry(method), message, help);
     }
 
     /// Notes that a part of what is said about somebody is lost.
@@ -197,14 +171,14 @@ impl<'a> Losses<'a> {
         let config = gather(self.table);
         for method in &config.beside {
             if method.own.idempotent.is_some() {
-                self.lose(method, "idempotent", "keep it in TOML");
+                self.lose_of(&self.entry(method), "idempotent", "keep it in TOML");
             }
         }
         for method in config.methods.iter().chain(&config.beside) {
             let (own, help) = (&method.own, "keep it in GAPIC YAML, or in TOML");
             let loses_polling = own.polling.is_some() && !method.names.iter().all(&writes_polling);
             let parts = [(loses_polling, "polling", help), (own.batching.is_some(), "batching", help)];
-            self.lose_parts(method, parts);
+            self.lose_parts(&self.entry(method), parts);
         }
     }
 

@@ -72,7 +72,7 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
         (own.definitions.is_some(), "the names of codes and params", "definitions are named by their place"),
         (!own.suppressions.is_empty(), "allow", "JSON can't express it"),
     ];
-    losses.lose_parts(method, parts);
+    losses.lose_parts(&losses.entry(method), parts);
     lose_beside(method, losses);
     Value::Object(fields)
 }
@@ -85,7 +85,7 @@ fn lose_beside(method: &MethodConfig, losses: &mut Losses<'_>) {
         (own.polling.is_some(), "polling", "keep it in GAPIC YAML next to the file"),
         (own.batching.is_some(), "batching", "keep it in GAPIC YAML next to the file"),
     ];
-    losses.lose_parts(method, parts);
+    losses.lose_parts(&losses.entry(method), parts);
 }
 
 fn name(name: &EntryName) -> Value<'_> {
@@ -109,11 +109,11 @@ fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<
     let here = |time: Duration| Located { value: nanos(time), span: method.span };
     if policy.initial_backoff.is_none() || policy.multiplier.is_none() || policy.max_backoff.is_none() {
         let help = "gRPC has no default delays, and rejects a policy without them";
-        losses.approximate_entry(method, "default delays are written out", help);
+        losses.approximate(&losses.entry(method), "default delays are written out", help);
     }
     if delays.initial().is_zero() {
         let help = "gRPC rejects a delay of zero";
-        losses.approximate_entry(method, "the first delay is 1 ms", help);
+        losses.approximate(&losses.entry(method), "the first delay is 1 ms", help);
     }
     policy.initial_backoff = Some(here(delays.initial().max(MIN_DELAY)));
     policy.multiplier = Some(Located { value: delays.multiplier(), span: method.span });

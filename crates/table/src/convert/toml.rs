@@ -49,11 +49,8 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     lines.list("for", method.names.iter().map(name))?;
     let own = &method.own;
     if own.definitions.is_some() {
-        losses.lose(
-            method,
-            "the names of codes and params",
-            "define them under [codes] and [params] by hand",
-        );
+        let help = "define them under [codes] and [params] by hand";
+        losses.lose_of(&losses.entry(method), "the names of codes and params", help);
     }
     lines.add("timeout", method.timeout.filter(|timeout| timeout.value > 0).map(time))?;
     lines.add("total_timeout", own.total_timeout.map(time))?;
@@ -93,7 +90,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     let zero = zero.map(|timeout| format!("timeout = {}", quoted(&seconds_text(timeout.value))));
     if !method.rest.is_empty() || zero.is_some() {
         if method.rest.iter().any(|member| holds_null(&member.value)) {
-            losses.lose(method, "null", "it is treated as absent");
+            losses.lose_of(&losses.entry(method), "null", "it is treated as absent");
         }
         lines.add(
             "grpc",

@@ -2,7 +2,7 @@
 
 use super::error::RoutingError;
 use super::path_template::{PathGrammar, PathTemplate};
-use super::request_param::{GROUP, MESSAGE, MessageFields, ProtoField, name};
+use super::request_param::{GROUP, MESSAGE, MessageFields, NAME_A_FIELD, field_at, name};
 
 /// One way in which an RPC is reached over HTTP: a `google.api.HttpRule` without its additional bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,33 +80,17 @@ impl HttpBinding<'_> {
 
 /// Whether a field, with dots between messages, can be in a path.
 fn in_path(path: &str, request: &str, fields: &impl MessageFields) -> Result<(), RoutingError> {
-    const HELP: &str = "name a field of one value, with dots between messages";
-    let (mut message, mut parts) = (request.to_owned(), path.split('.').peekable());
-    while let Some(part) = parts.next() {
-        let problem = match fields.field(&message, part) {
-            None => format!("{} has no field {part:?}, which {path:?} names", name(&message)),
-            Some(ProtoField { is_repeated: true, .. }) => {
-                format!("the field {part:?} of {} has many values", name(&message))
-            }
-            Some(ProtoField { kind: MESSAGE | GROUP, .. }) if parts.peek().is_none() => {
-                format!("the field {path:?} of {} is a message", name(request))
-            }
-            Some(ProtoField { kind: MESSAGE, type_name, .. }) => {
-                message = type_name;
-                continue;
-            }
-            Some(_) if parts.peek().is_some() => {
-                format!("the field {path:?} of {} leads through a field that is not a message", name(request))
-            }
-            Some(_) => continue,
-        };
-        return Err(RoutingError::new(problem, HELP));
+    let (_, field) = field_at(path, request, fields)?;
+    if matches!(field.kind, MESSAGE | GROUP) {
+        let problem = format!("the field {path:?} of {} is a message", name(request));
+        return Err(RoutingError::new(problem, NAME_A_FIELD));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::request_param::ProtoField;
     use super::*;
 
     /// `.pkg.Book`, in which `next` is another one.

@@ -43,6 +43,9 @@ pub trait MessageFields {
     fn field(&self, message: &str, name: &str) -> Option<ProtoField>;
 }
 
+/// The advice for a path that leads nowhere.
+pub(super) const NAME_A_FIELD: &str = "name a field of the request, with dots between messages";
+
 const DOUBLE: i32 = 1;
 const FLOAT: i32 = 2;
 const BOOL: i32 = 8;
@@ -117,38 +120,11 @@ fn param(
     fields: &impl MessageFields,
     pattern: Option<[String; 3]>,
 ) -> Result<RequestParam, RoutingError> {
-    let (mut message, mut path, mut last) = (request.to_owned(), Vec::new(), None::<ProtoField>);
-    for part in field.split('.') {
-        if let Some(outer) = &last {
-            if outer.kind != MESSAGE {
-                let problem = format!(
-                    "the field {field:?} of {} leads through a field that is not a message",
-                    name(request)
-                );
-                return Err(RoutingError::new(
-                    problem,
-                    "name a field of the request, with dots between messages",
-                ));
-            }
-            message.clone_from(&outer.type_name);
-        }
-        let found = fields.field(&message, part).ok_or_else(|| {
-            let problem = format!("{} has no field {part:?}, which {field:?} names", name(&message));
-            RoutingError::new(problem, "name a field of the request, with dots between messages")
-        })?;
-        if found.is_repeated {
-            let problem = format!("the field {part:?} of {} has many values", name(&message));
-            return Err(RoutingError::new(problem, "a request is routed by fields of one value"));
-        }
-        path.push(found.number);
-        last = Some(found);
-    }
-    let Some(ProtoField { kind, default, .. }) =
-        last.filter(|field| !matches!(field.kind, MESSAGE | GROUP | BYTES))
-    else {
+    let (path, ProtoField { kind, default, .. }) = field_at(field, request, fields)?;
+    if matches!(kind, MESSAGE | GROUP | BYTES) {
         let problem = format!("the field {field:?} of {} is a message or bytes", name(request));
         return Err(RoutingError::new(problem, "a request is routed by strings, numbers, bools and enums"));
-    };
+    }
     let unset = match kind {
         STRING => "",
         BOOL => "false",
@@ -156,6 +132,37 @@ fn param(
         _ => "0",
     };
     Ok(RequestParam { key, path, kind, absent: default.unwrap_or_else(|| unset.to_owned()), pattern })
+}
+
+/// The field at a path with dots between messages, and the numbers of the fields that lead there.
+pub(super) fn field_at(
+    path: &str,
+    request: &str,
+    fields: &impl MessageFields,
+) -> Result<(Vec<u32>, ProtoField), RoutingError> {
+    let (mut message, mut numbers, mut parts) = (request.to_owned(), Vec::new(), path.split('.').peekable());
+    loop {
+        let part = parts.next().unwrap_or_default();
+        let Some(field) = fields.field(&message, part) else {
+            let problem = format!("{} has no field {part:?}, which {path:?} names", name(&message));
+            return Err(RoutingError::new(problem, NAME_A_FIELD));
+        };
+        numbers.push(field.number);
+        if field.is_repeated {
+            let problem = format!("the field {part:?} of {} has many values", name(&message));
+            return Err(RoutingError::new(problem, "name a field of one value"));
+        }
+        if parts.peek().is_none() {
+            return Ok((numbers, field));
+        }
+        if field.kind != MESSAGE {
+            let request = name(request);
+            let problem =
+                format!("the field {path:?} of {request} leads through a field that is not a message");
+            return Err(RoutingError::new(problem, NAME_A_FIELD));
+        }
+        message = field.type_name;
+    }
 }
 
 /// A message's name without the dot before it.

@@ -4,11 +4,11 @@ use super::definitions::{Definitions, Method, Names};
 use super::fields::{code_list, lacks_cap, millis, seven_fields, with_delays};
 use super::object_hash::object_hash;
 use super::services::{Service, services};
-use crate::convert::losses::{Losses, Subject};
+use crate::convert::losses::Losses;
 use crate::convert::proxy::call_timeout;
 use crate::convert::text::{Value, field, object, string, write_json};
 use crate::model::TableEntry;
-use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
+use crate::{Finding, RetryTable, ServiceDescription};
 use gax_retry::{Code, CodeSet, RetrySettings};
 use std::fmt;
 use std::time::Duration;
@@ -30,13 +30,6 @@ pub(in crate::convert) fn write_client_config(
     Ok(losses.into_findings())
 }
 
-/// A service as it is written.
-struct Client<'a> {
-    codes: Definitions<CodeSet>,
-    params: Definitions<RetrySettings>,
-    methods: Vec<Method<'a>>,
-}
-
 fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
     let mut codes = Definitions::<CodeSet>::new();
     codes.add(CodeSet::EMPTY, "non_idempotent");
@@ -47,7 +40,11 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
     let mut methods = Vec::with_capacity(service.methods.len());
     for (name, policy) in &service.methods {
         let subject = losses.subject(service.name, name);
-        lose(&subject, *policy, losses);
+        let has_own_timeout = policy.settings().initial_rpc_timeout() != policy.settings().total_timeout();
+        if !policy.codes().is_empty() && has_own_timeout {
+            let help = "an attempt may take all of the timeout";
+            losses.lose_of(&subject, "the timeout of single attempts", help);
+        }
         let timeout = call_timeout(*policy);
         if timeout.is_none() {
             losses.lose_of(&subject, "a call without a timeout", "without timeout_millis it has 30 s");
@@ -67,41 +64,22 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
         };
         methods.push(Method { name, timeout, codes, params });
     }
-    Client { codes, params, methods }.into_value()
-}
-
-impl<'a> Client<'a> {
-    fn into_value(self) -> Value<'a> {
-        let Self { codes, params, methods } = self;
-        let names = Names::of(&codes, &params);
-        let codes = codes.into_iter().map(|(name, codes)| field(name.to_string(), code_list(codes)));
-        let params = params
-            .into_iter()
-            .map(|(name, settings)| field(name.to_string(), object(seven_fields(&settings))));
-        let methods = methods.into_iter().map(move |method| {
-            let timeout = method.timeout.map(|timeout| field("timeout_millis", millis(timeout)));
-            let mut fields: Vec<_> = timeout.into_iter().collect();
-            fields.push(field("retry_codes_name", string(names.codes(method.codes))));
-            fields.push(field("retry_params_name", string(names.params(method.params))));
-            field(method.name, object(fields))
-        });
-        object(vec![
-            field("retry_codes", Value::fields(codes)),
-            field("retry_params", Value::fields(params)),
-            field("methods", Value::fields(methods)),
-        ])
-    }
-}
-
-/// Notes what the form can't say of a method that is retried.
-fn lose(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
-    let settings = policy.settings();
-    if policy.codes().is_empty() {
-        return;
-    }
-    if settings.initial_rpc_timeout() != settings.total_timeout() {
-        losses.lose_of(subject, "the timeout of single attempts", "an attempt may take all of the timeout");
-    }
+    let names = Names::of(&codes, &params);
+    let codes = codes.into_iter().map(|(name, codes)| field(name.to_string(), code_list(codes)));
+    let params =
+        params.into_iter().map(|(name, settings)| field(name.to_string(), object(seven_fields(&settings))));
+    let methods = methods.into_iter().map(move |method| {
+        let timeout = method.timeout.map(|timeout| field("timeout_millis", millis(timeout)));
+        let mut fields: Vec<_> = timeout.into_iter().collect();
+        fields.push(field("retry_codes_name", string(names.codes(method.codes))));
+        fields.push(field("retry_params_name", string(names.params(method.params))));
+        field(method.name, object(fields))
+    });
+    object(vec![
+        field("retry_codes", Value::fields(codes)),
+        field("retry_params", Value::fields(params)),
+        field("methods", Value::fields(methods)),
+    ])
 }
 
 fn params_of(settings: &RetrySettings) -> RetrySettings {

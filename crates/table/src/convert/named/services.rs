@@ -75,5 +75,5 @@ fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<
         (policy.entry.idempotent.is_some(), "idempotent", "keep it in TOML"),
         (policy.wait_for_ready().is_some(), "wait_for_ready", "leave it to a gRPC service config"),
     ];
-    losses.lose_parts_of(subject, parts);
+    losses.lose_parts(subject, parts);
 }

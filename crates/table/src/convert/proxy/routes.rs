@@ -166,7 +166,7 @@ pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &
         (policy.entry.idempotent.is_some(), "idempotent", "keep it in TOML for the clients"),
         (waits, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is available"),
     ];
-    losses.lose_parts_of(subject, parts);
+    losses.lose_parts(subject, parts);
 }
 
 /// Notes what differs between calls that a proxy retries and those that a client does.
