@@ -211,7 +211,7 @@ fn request(origin: &str, line: &Line) -> Result<http::Request<ReplayBody>, AnyEr
     let mut separator = if path.contains('?') { '&' } else { '?' };
     for (name, value) in &line.query {
         let encoded = |text| utf8_percent_encode(text, RESERVED);
-        uri.push_str(&format!("{separator}{}={}", encoded(name), encoded(value)));
+        write!(uri, "{separator}{}={}", encoded(name), encoded(value))?;
         separator = '&';
     }
     let mut request = http::Request::builder().method(&*line.verb).uri(uri);

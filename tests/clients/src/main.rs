@@ -19,9 +19,7 @@ use tonic_gax::{Compatibility, OperationOptions, RetryLayer};
 #[expect(
     unreachable_pub,
     unused_qualifications,
-    clippy::pedantic,
     clippy::allow_attributes_without_reason,
-    clippy::exhaustive_structs,
     reason = "generated"
 )]
 mod health {
@@ -42,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         "generated" => {
             let rules = OperationOptions::new().compatibility(Compatibility::Grpc);
-            let settings = HealthSettings::default().live(&SettingsHandle::new(table)).with_options(rules);
+            let settings = HealthSettings::default().live(SettingsHandle::new(table)).with_options(rules);
             let client = HealthClient::connect_with_settings(url, settings).await?;
             let reply = client.check(HealthCheckRequest {}).await;
             println!("{:?}", reply.map(tonic::Response::into_inner));

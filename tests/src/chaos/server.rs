@@ -41,7 +41,7 @@ impl DrawnServer for RandomServer {
     /// No connection ends, and none is full.
     fn is_calm(&self) -> bool {
         let keeps = |(_, reply): &(Duration, Reply)| {
-            !matches!(reply, Reply::Break(Break::GoAway { .. }) | Reply::Break(Break::Close))
+            !matches!(reply, Reply::Break(Break::GoAway { .. } | Break::Close))
         };
         self.stream_limit.is_none() && self.steps.iter().chain([&self.last]).all(keeps)
     }

@@ -5,6 +5,7 @@ mod service;
 mod unknown_methods;
 mod unknown_names;
 
+#[cfg(feature = "lint")]
 pub(crate) use known_services::KnownServices;
 pub use service::{IdempotencyLevel, MethodDescription, ServiceDescription};
 pub use unknown_methods::UnknownMethodsError;
