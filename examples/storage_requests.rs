@@ -37,6 +37,7 @@
 //! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In `body`,
 //! bytes that are not UTF-8 are replaced by U+FFFD. A line that is not such a request gets an error that names the
 //! line, and the program continues.
+#![expect(clippy::indexing_slicing, reason = "a reply is an object of JSON, which takes any name")]
 
 use bytes::Bytes;
 use gax_driver::strategy::{Backoff, TimeRule};
