@@ -131,7 +131,7 @@ impl<I> Call<I> {
             Ok(()) => (Code::Unknown, ""),
             Err(status) => (Code::from_wire(status.code() as i32), status.message()),
         };
-        if end_text::is_timeout_expired(code, message.as_bytes())
+        if end_text::is_timeout_expired(code, || Some(message.as_bytes()))
             && self.replay.map_timeout_cancellations
             && time_is_up(context)
         {

@@ -29,6 +29,7 @@ pub enum StopReason {
     /// The server said not to retry.
     Pushback,
     /// The server asks for a wait that the operation has no time for.
+    #[cfg_attr(feature = "serde", serde(rename = "SERVER_DELAY_EXCEEDS_BUDGET"))]
     ServerDelayExceedsTotalTimeout,
     /// The operation serves a request that is a retry itself, and its policy leaves retries to the sender.
     NestedRetry,
@@ -58,8 +59,6 @@ gax_text::names! {
         Cancelled = "CANCELLED",
     }
 }
-
-impl StopReason {}
 
 impl StopReason {
     /// Returns whether the last attempt would have been retried, except for a limit, the budget or the server: what gax's

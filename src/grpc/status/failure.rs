@@ -9,7 +9,7 @@ use gax_retry::operation::Stop;
 use gax_retry::{Code, ServerDelay, SettingsError, StopReason};
 use gax_wire::__private::{FrameBuffer, end_text, explain};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,8 +177,8 @@ impl Failure {
     pub fn is_server_timeout(&self) -> bool {
         match &self.kind {
             Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {
-                let message = trailers.get(Status::GRPC_MESSAGE);
-                message.is_some_and(|message| end_text::is_timeout_expired(self.code, message.as_bytes()))
+                let message = || trailers.get(Status::GRPC_MESSAGE).map(HeaderValue::as_bytes);
+                end_text::is_timeout_expired(self.code, message)
             }
             // hyper hides a reset of the body that gives no reason behind an early end.
             Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,

@@ -8,10 +8,10 @@ use gax_retry::{Attempt, Code, StartedAttempt};
 use gax_text::{Escaped, Human};
 use std::time::Duration;
 
-/// Returns whether a status is what a tonic server sends when the `grpc-timeout` that it was sent has passed.
-#[must_use]
-pub fn is_timeout_expired(code: Code, message: &[u8]) -> bool {
-    code == Code::Cancelled && matches!(message, b"Timeout%20expired" | b"Timeout expired")
+/// Returns whether a status is what a tonic server sends when the `grpc-timeout` that it was sent has passed. The message is asked
+/// for if the code is that one.
+pub fn is_timeout_expired<'a>(code: Code, message: impl FnOnce() -> Option<&'a [u8]>) -> bool {
+    code == Code::Cancelled && matches!(message(), Some(b"Timeout%20expired" | b"Timeout expired"))
 }
 
 /// Returns whether the attempt has used up its RPC timeout, or what the header said of it.
