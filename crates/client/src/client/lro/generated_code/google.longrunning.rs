@@ -596,7 +596,10 @@ pub mod operations_gax {
         ) -> OperationsClient<::tonic::service::interceptor::InterceptedService<T, F>>
         where
             F: ::tonic::service::Interceptor,
-            ::tonic::service::interceptor::InterceptedService<T, F>: crate::GrpcTransport,
+            ::tonic::service::interceptor::InterceptedService<
+                T,
+                F,
+            >: crate::GrpcTransport,
         {
             OperationsClient::new(
                 ::tonic::service::interceptor::InterceptedService::new(
