@@ -5,16 +5,8 @@
 //! `TracingObserver` (feature `tracing`) creates spans and events, and `OtelMetrics` (feature `otel`) and
 //! `FacadeMetrics` (feature `metrics`) record metrics.
 
-#[cfg(feature = "metrics")]
-mod facade;
 #[cfg(any(feature = "otel", feature = "metrics"))]
-mod measure;
-#[cfg(any(feature = "otel", feature = "metrics"))]
-mod metric;
-#[cfg(any(feature = "otel", feature = "metrics"))]
-mod metric_names;
-#[cfg(feature = "otel")]
-mod otel;
+mod metrics;
 #[cfg(feature = "tracing")]
 mod spans;
 
@@ -25,16 +17,12 @@ pub use crate::operation::{
     Transport, WireMessage,
 };
 pub use crate::operation::{ConnectionChange, ConnectionEvent, LostReason};
-#[cfg(feature = "metrics")]
-pub use facade::FacadeMetrics;
 pub use gax_retry::{AttemptKind, ServerDelay};
-#[cfg(any(feature = "otel", feature = "metrics"))]
-pub use metric::COUNT_BUCKETS;
-#[cfg(any(feature = "otel", feature = "metrics"))]
-pub use metric::{LATENCY_BUCKETS, RETRY_BUCKETS, SIZE_BUCKETS};
-#[cfg(any(feature = "otel", feature = "metrics"))]
-pub use metric_names::MetricNames;
+#[cfg(feature = "metrics")]
+pub use metrics::FacadeMetrics;
 #[cfg(feature = "otel")]
-pub use otel::OtelMetrics;
+pub use metrics::OtelMetrics;
+#[cfg(any(feature = "otel", feature = "metrics"))]
+pub use metrics::{COUNT_BUCKETS, LATENCY_BUCKETS, MetricNames, RETRY_BUCKETS, SIZE_BUCKETS};
 #[cfg(feature = "tracing")]
 pub use spans::TracingObserver;

@@ -1,10 +1,10 @@
 //! The batches of one batcher.
 
-use crate::batching::action::{Added, BatchAction, BatchId, ReadyBatch, Refusal, Ticket};
-use crate::batching::element::{NewElement, Sum};
+use crate::batching::decisions::action::{Added, BatchAction, BatchId, ReadyBatch, Refusal, Ticket};
+use crate::batching::decisions::element::{NewElement, Sum};
+use crate::batching::decisions::flow_control::FlowControl;
+use crate::batching::decisions::policy::BatchingPolicy;
 use crate::batching::element_size::ElementSize;
-use crate::batching::flow_control::FlowControl;
-use crate::batching::policy::BatchingPolicy;
 use crate::batching::settings::LimitExceeded;
 use crate::batching::trigger::BatchTrigger;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

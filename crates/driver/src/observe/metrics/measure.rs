@@ -3,12 +3,12 @@
 #[cfg(feature = "batching")]
 use crate::observe::BatchInfo;
 #[cfg(feature = "batching")]
-use crate::observe::metric::{BATCH_ELEMENTS, BATCH_SIZE, BATCH_THROTTLED, BATCH_WAIT};
-use crate::observe::metric::{
+use crate::observe::metrics::metric::{BATCH_ELEMENTS, BATCH_SIZE, BATCH_THROTTLED, BATCH_WAIT};
+use crate::observe::metrics::metric::{
     BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
 };
-use crate::observe::metric::{CONNECTED, DISCONNECTED, EJECTED, NOT_CONNECTED};
-use crate::observe::metric_names::MetricNames;
+use crate::observe::metrics::metric::{CONNECTED, DISCONNECTED, EJECTED, NOT_CONNECTED};
+use crate::observe::metrics::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use crate::observe::{ConnectionChange, ConnectionEvent, LostReason};
 use crate::operation::DelayType;

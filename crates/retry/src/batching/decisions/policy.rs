@@ -1,7 +1,7 @@
 //! When a batch is sent.
 
 use crate::SettingsError;
-use crate::batching::element::Sum;
+use crate::batching::decisions::element::Sum;
 use crate::batching::settings::{BatchingSettings, LimitExceeded};
 use crate::batching::trigger::BatchTrigger;
 use crate::settings::SettingsProblem;

@@ -1,7 +1,7 @@
 //! Actions: the fate of elements and batches.
 
+use crate::batching::decisions::flow_control::OutstandingLimit;
 use crate::batching::element_size::ElementSize;
-use crate::batching::flow_control::OutstandingLimit;
 use crate::batching::trigger::BatchTrigger;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Metrics by the API of OpenTelemetry.
 
-use crate::observe::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use crate::observe::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
-use crate::observe::metric_names::MetricNames;
+use crate::observe::metrics::measure::{Attribute, Instruments, Measure, observe_by_measure};
+use crate::observe::metrics::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
+use crate::observe::metrics::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
@@ -52,8 +52,8 @@ impl OtelMetrics {
         if names.message_sizes {
             meters.add(meter, None, &[], &[&SENT, &RECEIVED]);
         }
-        meters.add(meter, None, &[], &crate::observe::metric::BATCHES);
-        meters.add(meter, None, &crate::observe::metric::CONNECTIONS, &[]);
+        meters.add(meter, None, &[], &crate::observe::metrics::metric::BATCHES);
+        meters.add(meter, None, &crate::observe::metrics::metric::CONNECTIONS, &[]);
         if let Some(prefix) = &names.gax_java_prefix {
             meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
         }

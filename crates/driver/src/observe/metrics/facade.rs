@@ -1,10 +1,10 @@
 //! Metrics by the facade `metrics`.
 
-use crate::observe::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use crate::observe::metric::{
+use crate::observe::metrics::measure::{Attribute, Instruments, Measure, observe_by_measure};
+use crate::observe::metrics::metric::{
     BYTES, GAUGES, GAX_JAVA, GRPC, MILLISECONDS, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
 };
-use crate::observe::metric_names::MetricNames;
+use crate::observe::metrics::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
@@ -55,8 +55,8 @@ impl FacadeMetrics {
                 describe(&metrics.counters(), &metrics.histograms());
             }
             describe(&[], &[&RPC_DURATION, &SENT, &RECEIVED]);
-            describe(&[], &crate::observe::metric::BATCHES);
-            describe(&crate::observe::metric::CONNECTIONS, &[]);
+            describe(&[], &crate::observe::metrics::metric::BATCHES);
+            describe(&crate::observe::metrics::metric::CONNECTIONS, &[]);
             if prefix.is_some() {
                 describe(&GAX_JAVA.counters(), &GAX_JAVA.histograms());
             }

@@ -1,8 +1,9 @@
 //! Batches whose driver is the test.
 
+use crate::batching::decisions::BatchId;
 use crate::batching::{
-    Added, BatchAction, BatchId, Batches, BatchingPolicy, BatchingRules, BatchingSettings,
-    BatchingSettingsBuilder, ElementSize, LimitExceeded, NewElement, Ticket,
+    Added, BatchAction, Batches, BatchingPolicy, BatchingRules, BatchingSettings, BatchingSettingsBuilder,
+    ElementSize, LimitExceeded, NewElement, Ticket,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;

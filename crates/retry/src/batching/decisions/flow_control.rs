@@ -1,6 +1,6 @@
 //! How much may be outstanding.
 
-use crate::batching::element::Sum;
+use crate::batching::decisions::element::Sum;
 use crate::batching::element_size::ElementSize;
 use crate::batching::settings::{BatchingSettings, LimitExceeded};
 use std::fmt;
