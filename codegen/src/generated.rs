@@ -16,27 +16,18 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// The files, in the order of their names.
-    #[must_use]
-    pub fn files(&self) -> &[GeneratedFile] {
-        &self.files
-    }
+    gax_text::getters! { self:
+        /// The files, in the order of their names.
+        pub files: &[GeneratedFile] = &self.files;
 
-    /// Findings about the retry tables: names that no proto has, values without effect.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
+        /// Findings about the retry tables: names that no proto has, values without effect.
+        pub findings: &[Finding] = &self.findings;
 
-    /// The protos and tables that were read from disk.
-    #[must_use]
-    pub fn inputs(&self) -> &[PathBuf] {
-        &self.inputs
-    }
+        /// The protos and tables that were read from disk.
+        pub inputs: &[PathBuf] = &self.inputs;
 
-    /// The compiled protos as an encoded `FileDescriptorSet`, imports and comments included.
-    #[must_use]
-    pub fn descriptor_set(&self) -> &[u8] {
-        &self.descriptor_set
+        /// The compiled protos as an encoded `FileDescriptorSet`, imports and comments included.
+        pub descriptor_set: &[u8] = &self.descriptor_set;
     }
 
     /// Writes the files into a directory. One that is the same already is left untouched.
@@ -60,16 +51,12 @@ pub struct GeneratedFile {
 }
 
 impl GeneratedFile {
-    /// The name, such as `google.cloud.asset.v1.rs`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
+    gax_text::getters! { self:
+        /// The name, such as `google.cloud.asset.v1.rs`.
+        pub name: &str = &self.name;
 
-    /// The code.
-    #[must_use]
-    pub fn content(&self) -> &str {
-        &self.content
+        /// The code.
+        pub content: &str = &self.content;
     }
 }
 

@@ -112,18 +112,14 @@ fn definition<T: Clone>(definitions: &[(String, T)], wanted: &str) -> Definition
 }
 
 impl JoinedService {
-    /// The service's full name.
-    pub(crate) fn name(&self) -> &str {
-        self.table.service()
-    }
+    gax_text::getters! { self:
+        /// The service's full name.
+        pub(crate) name: &str = self.table.service();
 
-    /// The sets of codes by name, in the order of first use.
-    pub(crate) fn code_definitions(&self) -> &[(String, CodeSet)] {
-        self.table.code_definitions()
-    }
+        /// The sets of codes by name, in the order of first use.
+        pub(crate) code_definitions: &[(String, CodeSet)] = self.table.code_definitions();
 
-    /// The settings by name, in the order of first use.
-    pub(crate) fn param_definitions(&self) -> &[(String, RetrySettings)] {
-        self.table.param_definitions()
+        /// The settings by name, in the order of first use.
+        pub(crate) param_definitions: &[(String, RetrySettings)] = self.table.param_definitions();
     }
 }

@@ -20,20 +20,15 @@ pub struct Protos {
 }
 
 impl Protos {
-    /// The services of the protos that were named, in their order.
-    pub fn services(&self) -> &[ServiceDescription] {
-        &self.services
-    }
+    gax_text::getters! { self:
+        /// The services of the protos that were named, in their order.
+        pub services: &[ServiceDescription] = &self.services;
 
-    /// The services of other protos that these import.
-    pub fn imported(&self) -> &[ServiceDescription] {
-        &self.imported
-    }
+        /// The services of other protos that these import.
+        pub imported: &[ServiceDescription] = &self.imported;
 
-    /// The compiled protos with their imports: an encoded `FileDescriptorSet`.
-    #[must_use]
-    pub fn descriptor_set(&self) -> &[u8] {
-        &self.descriptor_set
+        /// The compiled protos with their imports: an encoded `FileDescriptorSet`.
+        pub descriptor_set: &[u8] = &self.descriptor_set;
     }
 
     /// The Java package of the file that defines the service, if it says one.

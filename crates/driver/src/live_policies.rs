@@ -3,7 +3,6 @@
 use crate::follower::{CurrentPolicies, Follow, Follower};
 use crate::watch_state::WatchState;
 use gax_retry::MethodPolicies;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
@@ -156,12 +155,8 @@ impl AsRef<LivePolicies> for LivePolicies {
     }
 }
 
-/// Short: there may be hundreds of methods.
-impl fmt::Debug for LivePolicies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LivePolicies").field("version", &self.version()).finish_non_exhaustive()
-    }
-}
+// Short: there may be hundreds of methods.
+gax_text::short_debug! { self: LivePolicies { version: self.version() } }
 
 #[cfg(test)]
 mod tests {

@@ -102,22 +102,15 @@ impl Environment {
         if problems.is_empty() { Ok(environment) } else { Err(EnvironmentError { problems }) }
     }
 
-    /// Returns whether every operation has one attempt only.
-    #[must_use]
-    pub fn retries_are_off(&self) -> bool {
-        self.retries_are_off
-    }
+    gax_text::getters! { self:
+        /// Returns whether every operation has one attempt only.
+        pub retries_are_off: bool = self.retries_are_off;
 
-    /// The longest time of an operation.
-    #[must_use]
-    pub fn total_timeout(&self) -> Option<Duration> {
-        self.total_timeout
-    }
+        /// The longest time of an operation.
+        pub total_timeout: Option<Duration> = self.total_timeout;
 
-    /// The most attempts of an operation, the first included.
-    #[must_use]
-    pub fn max_attempts(&self) -> Option<u32> {
-        self.max_attempts.map(NonZeroU32::get)
+        /// The most attempts of an operation, the first included.
+        pub max_attempts: Option<u32> = self.max_attempts.map(NonZeroU32::get);
     }
 
     /// Returns whether it bounds nothing.

@@ -7,7 +7,6 @@ use http::Uri;
 use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
 use std::net::IpAddr;
@@ -153,11 +152,7 @@ fn stalled(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, text)
 }
 
-impl fmt::Debug for ConnectorIo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectorIo").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: ConnectorIo {} }
 
 impl Read for ConnectorIo {
     fn poll_read(

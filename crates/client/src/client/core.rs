@@ -43,14 +43,9 @@ pub struct Client<T> {
     pub(super) long_running: Option<Arc<LongRunningMethods>>,
 }
 
-/// Short: a service may have hundreds of methods.
-impl<T: fmt::Debug> fmt::Debug for Client<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("channel", &self.channel)
-            .field("methods", &self.methods.load().len())
-            .finish_non_exhaustive()
-    }
+// Short: a service may have hundreds of methods.
+gax_text::short_debug! {
+    self: [T: fmt::Debug] Client<T> { channel: self.channel, methods: self.methods.load().len() }
 }
 
 impl<T> Client<T> {

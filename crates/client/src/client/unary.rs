@@ -11,7 +11,6 @@ use http::response::Parts;
 use pin_project_lite::pin_project;
 use prost::Message;
 use std::error::Error as _;
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -75,11 +74,7 @@ impl<T: GrpcTransport, M> UnaryCall<T, M> {
     }
 }
 
-impl<T: GrpcTransport, M> fmt::Debug for UnaryCall<T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnaryCall").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [T: GrpcTransport, M] UnaryCall<T, M> {} }
 
 impl<T: GrpcTransport, M: Message + Default + Send + Sync + 'static> Future for UnaryCall<T, M> {
     type Output = Result<Response<M>, Status>;

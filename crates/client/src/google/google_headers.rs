@@ -51,15 +51,13 @@ impl GoogleHeaders {
         Self::default()
     }
 
-    /// Sets whether `x-goog-request-params` is sent. A server that routes by it refuses requests without it.
-    pub fn request_params(self, is_sent: bool) -> Self {
-        Self { without_request_params: !is_sent, ..self }
-    }
+    gax_text::setters! { self:
+        /// Sets whether `x-goog-request-params` is sent. A server that routes by it refuses requests without it.
+        pub request_params(is_sent: bool) => self.without_request_params = !is_sent;
 
-    /// Sets whether `x-goog-api-client` is sent. By default it is, unless the client is generated from a service without
-    /// `google.api.default_host`.
-    pub fn api_client(self, is_sent: bool) -> Self {
-        Self { api_client: Some(is_sent), ..self }
+        /// Sets whether `x-goog-api-client` is sent. By default it is, unless the client is generated from a service without
+        /// `google.api.default_host`.
+        pub api_client(is_sent: bool) => self.api_client = Some(is_sent);
     }
 
     /// Appends the name and the version of a program or library to `x-goog-api-client`.

@@ -55,16 +55,14 @@ impl ServiceEndpoint {
         Self { default_host: default_host.into(), universe: None, address: None, variables: [None, None] }
     }
 
-    /// The domain that replaces `googleapis.com`. Give the [credentials](gax_driver::credentials::Credentials::universe_domain)
-    /// the same: those of one universe are worth nothing in another.
-    pub fn universe_domain(self, domain: &str) -> Self {
-        Self { universe: Some(domain.to_owned()), ..self }
-    }
+    gax_text::setters! { self:
+        /// The domain that replaces `googleapis.com`. Give the [credentials](gax_driver::credentials::Credentials::universe_domain)
+        /// the same: those of one universe are worth nothing in another.
+        pub universe_domain(domain: &str) => self.universe = Some(domain.to_owned());
 
-    /// Another address of the service: a URI with a scheme, such as `http://localhost:8080`, or a host, with a port or
-    /// without, which is reached over TLS.
-    pub fn address(self, address: &str) -> Self {
-        Self { address: Some(address.to_owned()), ..self }
+        /// Another address of the service: a URI with a scheme, such as `http://localhost:8080`, or a host, with a port or
+        /// without, which is reached over TLS.
+        pub address(address: &str) => self.address = Some(address.to_owned());
     }
 
     /// Lets operators set the address, with the environment variable of that name, and the universe domain, with

@@ -49,14 +49,12 @@ impl ClientConfig {
         self
     }
 
-    /// With the budget of the retry table.
-    pub fn with_table_budget(self, budget: RetryBudget) -> Self {
-        Self { table_budget: Some(budget), ..self }
-    }
+    gax_text::setters! { self:
+        /// With the budget of the retry table.
+        pub with_table_budget(budget: RetryBudget) => self.table_budget = Some(budget);
 
-    /// For a service of Google's, whose servers expect some headers.
-    pub fn of_service(self, service: &'static ServiceInfo) -> Self {
-        Self { service: Some(service), ..self }
+        /// For a service of Google's, whose servers expect some headers.
+        pub of_service(service: &'static ServiceInfo) => self.service = Some(service);
     }
 
     /// The rules that its calls follow, if they are set.

@@ -102,26 +102,19 @@ impl<S> ClientSettings<S> {
         self.with_options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
-    /// Sets what is buffered of requests so that another attempt can be sent, and the two other options that only gRPC has.
-    pub fn with_replay(mut self, options: ReplayOptions) -> Self {
-        self.config.replay = options;
-        self
-    }
+    gax_text::setters! { self:
+        /// Sets what is buffered of requests so that another attempt can be sent, and the two other options that only gRPC has.
+        pub with_replay(options: ReplayOptions) => self.config.replay = options;
 
-    /// The most time that connecting may take, if the client connects by itself and the endpoint has no
-    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout). Default: a third of the shortest RPC timeout,
-    /// but at least 1 s and at most 20 s.
-    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
-        self.config.connect_timeout = Some(timeout);
-        self
-    }
+        /// The most time that connecting may take, if the client connects by itself and the endpoint has no
+        /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout). Default: a third of the shortest RPC timeout,
+        /// but at least 1 s and at most 20 s.
+        pub with_connect_timeout(timeout: Duration) => self.config.connect_timeout = Some(timeout);
 
-    /// Sets whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers
-    /// between the client and the connection. Default: true, but not directly over a [`Channel`](tonic::transport::Channel), if
-    /// nothing could read it. It needs three allocations per request. Without it, the
-    /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
-    pub fn with_method_extension(mut self, is_sent: bool) -> Self {
-        self.config.method_extension = is_sent;
-        self
+        /// Sets whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers
+        /// between the client and the connection. Default: true, but not directly over a [`Channel`](tonic::transport::Channel), if
+        /// nothing could read it. It needs three allocations per request. Without it, the
+        /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
+        pub with_method_extension(is_sent: bool) => self.config.method_extension = is_sent;
     }
 }

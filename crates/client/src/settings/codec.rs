@@ -21,12 +21,10 @@ impl Codec {
         self.send_compressed.is_none() && self.accept_compressed.is_empty()
     }
 
-    pub(crate) fn max_decoding(&self) -> usize {
-        self.max_decoding.unwrap_or(DEFAULT_MAX_DECODING)
-    }
+    gax_text::getters! { self:
+        pub(crate) max_decoding: usize = self.max_decoding.unwrap_or(DEFAULT_MAX_DECODING);
 
-    /// The most bytes that a response of one message has.
-    pub(crate) fn longest_response(&self) -> usize {
-        self.max_decoding().saturating_add(PREFIX)
+        /// The most bytes that a response of one message has.
+        pub(crate) longest_response: usize = self.max_decoding().saturating_add(PREFIX);
     }
 }

@@ -127,18 +127,14 @@ impl MethodInfo {
         self.0.messages.map(|messages| messages())
     }
 
-    /// The service under whose name a retry table has it.
-    pub(super) fn table_service(&self) -> &'static str {
-        self.0.host.unwrap_or(self.0.service)
-    }
+    gax_text::getters! { self:
+        /// The service under whose name a retry table has it.
+        pub(super) table_service: &'static str = self.0.host.unwrap_or(self.0.service);
 
-    /// Returns whether its response is a long-running operation, which is polled.
-    pub(crate) fn starts_operations(&self) -> bool {
-        self.0.polling.is_some()
-    }
+        /// Returns whether its response is a long-running operation, which is polled.
+        pub(crate) starts_operations: bool = self.0.polling.is_some();
 
-    pub(crate) fn annotations(&self) -> Option<&'static MethodAnnotations> {
-        self.0.annotations
+        pub(crate) annotations: Option<&'static MethodAnnotations> = self.0.annotations;
     }
 
     pub(crate) fn path_and_query(&self) -> PathAndQuery {

@@ -69,15 +69,12 @@ impl OperationCallSettings {
         }
     }
 
-    /// Returns whether the first call has its own settings.
-    pub(super) fn is_own(&self) -> bool {
-        self.is_own
-    }
+    gax_text::getters! { self:
+        /// Returns whether the first call has its own settings.
+        pub(super) is_own: bool = self.is_own;
 
-    /// When an operation is polled: the delays between polls, and the time for all of them.
-    #[must_use]
-    pub fn polling_settings(&self) -> &RetrySettings {
-        &self.polling
+        /// When an operation is polled: the delays between polls, and the time for all of them.
+        pub polling_settings: &RetrySettings = &self.polling;
     }
 
     /// Replaces the delays between polls and the limits of all of them: the total timeout, which starts with the first

@@ -138,37 +138,33 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Names the operations in reports and errors. Default: "closure".
-    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
-        self
-    }
+    gax_text::setters! { self:
+        /// Names the operations in reports and errors. Default: "closure".
+        pub named(name: impl Into<Cow<'static, str>>) => self.name = name.into();
 
-    /// Gives every attempt that time, instead of the RPC timeouts of the settings; still clamped to what is left of
-    /// the operation. Zero: no time is left, and the closure is not called. The strategy of another tool has no such
-    /// timeout, so without this a server that never replies hangs the operation.
-    ///
-    /// An async closure is dropped then; a blocking one gets the timeout, and has to keep to it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use gax_driver::{Code, RetrySettings, Retryer};
-    ///
-    /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
-    /// let settings = RetrySettings::builder().max_attempts(2).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::DeadlineExceeded]).attempt_timeout(Duration::from_secs(1));
-    /// let hangs = |_| std::future::pending::<Result<(), tonic::Status>>();
-    /// let error = retryer.run(hangs).await.unwrap_err();
-    /// assert_eq!(error.report().attempts()[0].end(), Duration::from_secs(1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
-        self.attempt_timeout = Some(timeout);
-        self
+        /// Gives every attempt that time, instead of the RPC timeouts of the settings; still clamped to what is left of
+        /// the operation. Zero: no time is left, and the closure is not called. The strategy of another tool has no such
+        /// timeout, so without this a server that never replies hangs the operation.
+        ///
+        /// An async closure is dropped then; a blocking one gets the timeout, and has to keep to it.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use gax_driver::{Code, RetrySettings, Retryer};
+        ///
+        /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+        /// let settings = RetrySettings::builder().max_attempts(2).build()?;
+        /// let retryer = Retryer::new(&settings, [Code::DeadlineExceeded]).attempt_timeout(Duration::from_secs(1));
+        /// let hangs = |_| std::future::pending::<Result<(), tonic::Status>>();
+        /// let error = retryer.run(hangs).await.unwrap_err();
+        /// assert_eq!(error.report().attempts()[0].end(), Duration::from_secs(1));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// # })?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub attempt_timeout(timeout: Duration) => self.attempt_timeout = Some(timeout);
     }
 
     /// The policy and the observers of an operation.

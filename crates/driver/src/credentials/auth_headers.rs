@@ -64,15 +64,13 @@ impl AuthHeaders {
         Ok(self)
     }
 
-    /// How long they are valid from now on; less than a second is treated as a second. Default: forever, unless a server refuses them.
-    pub fn expires_in(self, lifetime: Duration) -> Self {
-        Self { lifetime: Some(lifetime), ..self }
-    }
+    gax_text::setters! { self:
+        /// How long they are valid from now on; less than a second is treated as a second. Default: forever, unless a server refuses them.
+        pub expires_in(lifetime: Duration) => self.lifetime = Some(lifetime);
 
-    /// The universe domain in which they are valid. They are refused for a client of
-    /// [another one](super::Credentials::universe_domain). Default: any.
-    pub fn universe_domain(self, domain: &str) -> Self {
-        Self { universe: Some(domain.to_owned()), ..self }
+        /// The universe domain in which they are valid. They are refused for a client of
+        /// [another one](super::Credentials::universe_domain). Default: any.
+        pub universe_domain(domain: &str) => self.universe = Some(domain.to_owned());
     }
 
     /// Adds them to a request, below what its caller has set. Returns whether the server authenticates the request by them: it does not

@@ -7,7 +7,6 @@ use gax_retry::Delivery;
 use http::StatusCode;
 use pin_project_lite::pin_project;
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -55,11 +54,7 @@ impl<F> CredentialsFuture<F> {
     }
 }
 
-impl<F> fmt::Debug for CredentialsFuture<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CredentialsFuture").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [F] CredentialsFuture<F> {} }
 
 impl<F, R, E> Future for CredentialsFuture<F>
 where

@@ -6,7 +6,6 @@ use super::credentials_error::CredentialsError;
 use super::scope::Scope;
 use crate::operation::{Clock, Timer};
 use gax_retry::Code;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -84,12 +83,8 @@ struct Shared {
     cache: Mutex<Cache>,
 }
 
-/// Nothing of them is printed.
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").finish_non_exhaustive()
-    }
-}
+// Nothing of them is printed.
+gax_text::short_debug! { self: Credentials {} }
 
 impl Credentials {
     /// Credentials that the closure fetches.

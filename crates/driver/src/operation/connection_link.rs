@@ -5,7 +5,6 @@ use super::clock::Clock;
 use super::report::{AttemptDelay, DelayType, Peer};
 use gax_retry::StartedAttempt;
 use gax_retry::jitter::JitterSource;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -97,21 +96,14 @@ impl ConnectionLink {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[must_use]
-    pub fn waits_for_ready(&self) -> Option<bool> {
-        self.0.terms.waits_for_ready
-    }
+    gax_text::getters! { self:
+        pub waits_for_ready: Option<bool> = self.0.terms.waits_for_ready;
 
-    /// `None`: the attempt is its operation's first.
-    #[must_use]
-    pub fn retry(&self) -> Option<RetryContext> {
-        self.0.terms.retry.clone()
-    }
+        /// `None`: the attempt is its operation's first.
+        pub retry: Option<RetryContext> = self.0.terms.retry.clone();
 
-    /// Returns whether it may have been its response for which our own stack closed a connection.
-    #[must_use]
-    pub fn is_suspect(&self) -> bool {
-        self.0.terms.is_suspect
+        /// Returns whether it may have been its response for which our own stack closed a connection.
+        pub is_suspect: bool = self.0.terms.is_suspect;
     }
 
     /// Returns whether it waits for something that is going to happen at that moment, and takes none of its time.
@@ -205,11 +197,7 @@ impl ConnectionLink {
     }
 }
 
-impl fmt::Debug for ConnectionLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionLink").field("peer", &self.peer()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: ConnectionLink { peer: self.peer() } }
 
 /// The knowledge of an attempt that is not its operation's first: that the policy retries, and where attempts before it failed.
 #[derive(Debug, Clone)]

@@ -31,7 +31,6 @@ use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Policy, StartedAttempt, StopReason};
 use http::Extensions;
 use pin_project_lite::pin_project;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -173,25 +172,19 @@ impl<P: Protocol> Driver<P> {
         self.project().protocol
     }
 
-    /// The settings that it runs by.
-    #[inline]
-    #[must_use]
-    pub fn config(&self) -> &Arc<P::Config> {
-        &self.config
-    }
+    gax_text::getters! { self:
+        /// The settings that it runs by.
+        #[inline]
+        pub config: &Arc<P::Config> = &self.config;
 
-    /// Returns whether observers or the caller are notified of the end of an operation that has its reply. Otherwise there is nothing to
-    /// [close](Self::close).
-    #[inline]
-    #[must_use]
-    pub fn is_watched(&self) -> bool {
-        self.progress.is_watched()
-    }
+        /// Returns whether observers or the caller are notified of the end of an operation that has its reply. Otherwise there is nothing
+        /// to [close](Self::close).
+        #[inline]
+        pub is_watched: bool = self.progress.is_watched();
 
-    /// The operation's clock.
-    #[doc(hidden)]
-    pub fn clock(&self) -> Clock {
-        self.progress.clock()
+        /// The operation's clock.
+        #[doc(hidden)]
+        pub clock: Clock = self.progress.clock();
     }
 
     /// Returns whether the attempt with the reply may take all the time that the operation has.
@@ -407,11 +400,7 @@ impl<P: Protocol> Driver<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Driver<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Driver").field("attempts", &self.progress.number).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [P: Protocol] Driver<P> { attempts: self.progress.number } }
 
 /// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now. `bound` makes the
 /// caller's time of what the protocol knows of it.

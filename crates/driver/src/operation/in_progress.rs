@@ -186,13 +186,11 @@ impl InProgress {
         begun(&mut self.operation, policy).cancelled(policy);
     }
 
-    #[inline]
-    pub(super) fn clock(&self) -> Clock {
-        self.clock.unwrap_or_else(Clock::start)
-    }
+    gax_text::getters! { self:
+        #[inline]
+        pub(super) clock: Clock = self.clock.unwrap_or_else(Clock::start);
 
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.clock().elapsed()
+        pub(crate) elapsed: Duration = self.clock().elapsed();
     }
 
     #[inline]

@@ -221,18 +221,14 @@ impl InProgress {
 }
 
 impl AttemptContext<'_> {
-    /// `None` once the operation has done with it.
-    #[inline]
-    #[must_use]
-    pub fn started(&self) -> Option<StartedAttempt> {
-        self.progress.started(self.policy, self.number)
-    }
+    gax_text::getters! { self:
+        /// `None` once the operation has done with it.
+        #[inline]
+        pub started: Option<StartedAttempt> = self.progress.started(self.policy, self.number);
 
-    /// Its number in the operation; the first is 1.
-    #[inline]
-    #[must_use]
-    pub fn number(&self) -> u32 {
-        self.number
+        /// Its number in the operation; the first is 1.
+        #[inline]
+        pub number: u32 = self.number;
     }
 
     /// Returns whether it was sent before, and never reached a server.

@@ -3,7 +3,6 @@
 use gax_retry::Delivery;
 use gax_retry::operation::{AttemptResult, Resend};
 use http::Extensions;
-use std::fmt;
 use std::sync::Arc;
 
 /// The cached credentials that a request was sent with, which its server has refused.
@@ -40,8 +39,4 @@ impl RefusedCredentials {
     }
 }
 
-impl fmt::Debug for RefusedCredentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RefusedCredentials").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: RefusedCredentials {} }

@@ -27,9 +27,9 @@ use std::time::Duration;
 ///
 /// # Stored
 ///
-/// With the feature `serde` they can be read from a program's configuration. The names are those of the setters, with
-/// `codes` for `retryable_codes`. `without_timeout = true`, `without_attempt_timeout` and `without_max_attempts` remove a limit. Unknown names,
-/// both of `timeout` and `without_timeout`, a timeout of zero, and invalid options are errors.
+/// With the feature `serde` they can be read from a program's configuration. The names are those of the setters, with `codes` for
+/// `retryable_codes`. `without_timeout = true`, `without_attempt_timeout` and `without_max_attempts` remove a limit. Unknown names, both of
+/// `timeout` and `without_timeout`, a timeout of zero, and invalid options are errors.
 ///
 /// # Examples
 ///
@@ -204,16 +204,12 @@ impl CallOptions {
             || self.is_attempt
     }
 
-    /// Returns whether they name retryable codes, instead of those of the method.
-    #[must_use]
-    pub fn replaces_codes(&self) -> bool {
-        self.retryable_codes.is_some()
-    }
+    gax_text::getters! { self:
+        /// Returns whether they name retryable codes, instead of those of the method.
+        pub replaces_codes: bool = self.retryable_codes.is_some();
 
-    /// The total timeout that they set; `None`: they set none, or turn that of the method off.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Duration> {
-        self.overrides.total_timeout().over(None)
+        /// The total timeout that they set; `None`: they set none, or turn that of the method off.
+        pub deadline: Option<Duration> = self.overrides.total_timeout().over(None);
     }
 
     /// The policy of a call with these options, whose method has that one.

@@ -8,7 +8,6 @@ use crate::options::{CallOptions, OperationConfig, OperationOptions};
 use crate::replaceable::Replaceable;
 use gax_retry::{Compatibility, Hedging, MethodFacts, MethodKind, MethodPolicies, Policy};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// The settings that policies have for methods of services, for your own transport, as tonic-gax's `RetryLayer` has them
@@ -159,9 +158,5 @@ impl Policies {
     }
 }
 
-/// Short: there may be hundreds of methods.
-impl fmt::Debug for MethodConfigs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MethodConfigs").field("options", &self.inputs.options).finish_non_exhaustive()
-    }
-}
+// Short: there may be hundreds of methods.
+gax_text::short_debug! { self: MethodConfigs { options: self.inputs.options } }

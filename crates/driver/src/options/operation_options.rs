@@ -84,91 +84,80 @@ impl OperationOptions {
         Self::default()
     }
 
-    /// The rules that turn settings into attempts. They have no effect on presets, policies and strategies, which have their own
-    /// rules.
-    pub fn compatibility(self, compatibility: Compatibility) -> Self {
-        Self { compatibility: Some(compatibility), ..self }
-    }
+    gax_text::setters! { self:
+        /// The rules that turn settings into attempts. They have no effect on presets, policies and strategies, which have their own
+        /// rules.
+        pub compatibility(compatibility: Compatibility) => self.compatibility = Some(compatibility);
 
-    /// The budget that the retries of all operations share: see [`RetryBudget`]. `None` means no budget. Clones share it,
-    /// and so does everything that is made from them, for all servers. gRPC has a budget for each server: see
-    /// `RetryLayer::server_retry_budget`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_driver::{Code, OperationOptions, RetryBudget, RetrySettings, Retryer, StopReason};
-    /// use std::time::Duration;
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::Unavailable])
-    ///     .options(OperationOptions::new().retry_budget(RetryBudget::tokens(4, 0.1)));
-    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
-    /// // Half of the four tokens are left after two attempts.
-    /// assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, Some(StopReason::Throttled)));
-    /// assert_eq!(error.last().unwrap().message(), "down");
-    /// # Ok::<(), gax_driver::SettingsError>(())
-    /// ```
-    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        Self { retry_budget: budget.into().map_or(Override::Disabled, Override::Set), ..self }
-    }
+        /// The budget that the retries of all operations share: see [`RetryBudget`]. `None` means no budget. Clones share it,
+        /// and so does everything that is made from them, for all servers. gRPC has a budget for each server: see
+        /// `RetryLayer::server_retry_budget`.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_driver::{Code, OperationOptions, RetryBudget, RetrySettings, Retryer, StopReason};
+        /// use std::time::Duration;
+        ///
+        /// let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build()?;
+        /// let retryer = Retryer::new(&settings, [Code::Unavailable])
+        ///     .options(OperationOptions::new().retry_budget(RetryBudget::tokens(4, 0.1)));
+        /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
+        /// // Half of the four tokens are left after two attempts.
+        /// assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, Some(StopReason::Throttled)));
+        /// assert_eq!(error.last().unwrap().message(), "down");
+        /// # Ok::<(), gax_driver::SettingsError>(())
+        /// ```
+        pub retry_budget(budget: impl Into<Option<RetryBudget>>) =>
+            self.retry_budget = budget.into().map_or(Override::Disabled, Override::Set);
 
-    /// Sets whether anything is retried. With `false`, every operation makes one attempt, regardless of its settings and
-    /// [`CallOptions`](crate::CallOptions), and nothing is hedged. Timeouts, reports and transparent retries of requests that were
-    /// certainly not sent remain.
-    ///
-    /// This turns retries off without changing the type of the service. With `tower::util::option_layer`, the bodies of responses
-    /// would have another type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_driver::OperationOptions;
-    /// use tonic_gax::{MethodPolicies, RetryLayer};
-    ///
-    /// fn layer(policies: MethodPolicies) -> RetryLayer {
-    ///     let is_enabled = std::env::var_os("NO_RETRIES").is_none();
-    ///     RetryLayer::new(policies).options(OperationOptions::new().retries_enabled(is_enabled))
-    /// }
-    /// # let _ = layer;
-    /// ```
-    pub fn retries_enabled(self, enabled: bool) -> Self {
-        Self { retries_enabled: Some(enabled), ..self }
-    }
+        /// Sets whether anything is retried. With `false`, every operation makes one attempt, regardless of its settings and
+        /// [`CallOptions`](crate::CallOptions), and nothing is hedged. Timeouts, reports and transparent retries of requests that were
+        /// certainly not sent remain.
+        ///
+        /// This turns retries off without changing the type of the service. With `tower::util::option_layer`, the bodies of responses
+        /// would have another type.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_driver::OperationOptions;
+        /// use tonic_gax::{MethodPolicies, RetryLayer};
+        ///
+        /// fn layer(policies: MethodPolicies) -> RetryLayer {
+        ///     let is_enabled = std::env::var_os("NO_RETRIES").is_none();
+        ///     RetryLayer::new(policies).options(OperationOptions::new().retries_enabled(is_enabled))
+        /// }
+        /// # let _ = layer;
+        /// ```
+        pub retries_enabled(enabled: bool) => self.retries_enabled = Some(enabled);
 
-    /// Sets whether operations of a server's handler are retried if the request that is being served is itself a retry, by its
-    /// header `grpc-previous-rpc-attempts`. If not, such an operation makes one attempt, and if another would follow, it
-    /// ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender of the request retries it as a
-    /// whole. A request that provably was not sent is still sent again.
-    ///
-    /// `DeadlineLayer` has to be around the server, and other tasks and threads have to
-    /// [belong](crate::inbound::Inbound) to the request.
-    pub fn nested_retries(self, allowed: bool) -> Self {
-        Self { nested_retries: Some(allowed), ..self }
-    }
+        /// Sets whether operations of a server's handler are retried if the request that is being served is itself a retry, by its
+        /// header `grpc-previous-rpc-attempts`. If not, such an operation makes one attempt, and if another would follow, it
+        /// ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender of the request retries it as a
+        /// whole. A request that provably was not sent is still sent again.
+        ///
+        /// `DeadlineLayer` has to be around the server, and other tasks and threads have to
+        /// [belong](crate::inbound::Inbound) to the request.
+        pub nested_retries(allowed: bool) => self.nested_retries = Some(allowed);
 
-    /// Sets whether the delays that servers ask for are applied: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
-    /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
-    /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A random time is added to
-    /// the delay, up to the back-off or half of the delay.
-    ///
-    /// [`Compatibility::Documented`] applies all of them, [`Compatibility::Grpc`] only the pushback, and
-    /// [`Compatibility::GaxJava`] none.
-    pub fn server_delays(self, applied: bool) -> Self {
-        Self { server_delays: Some(applied), ..self }
-    }
+        /// Sets whether the delays that servers ask for are applied: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
+        /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
+        /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A random time is added to
+        /// the delay, up to the back-off or half of the delay.
+        ///
+        /// [`Compatibility::Documented`] applies all of them, [`Compatibility::Grpc`] only the pushback, and
+        /// [`Compatibility::GaxJava`] none.
+        pub server_delays(applied: bool) => self.server_delays = Some(applied);
 
-    /// Lets operators bound operations by environment variables, which override everything else, including
-    /// [`CallOptions`](crate::CallOptions): see [`Environment`].
-    pub fn environment(self, environment: Environment) -> Self {
-        Self { environment: Some(environment), ..self }
-    }
+        /// Lets operators bound operations by environment variables, which override everything else, including
+        /// [`CallOptions`](crate::CallOptions): see [`Environment`].
+        pub environment(environment: Environment) => self.environment = Some(environment);
 
-    /// Sets whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
-    /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
-    /// it takes three allocations a call. A closure's result has its report in any case.
-    pub fn reports(self, reports: bool) -> Self {
-        Self { reports: Some(reports), ..self }
+        /// Sets whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
+        /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
+        /// it takes three allocations a call. A closure's result has its report in any case.
+        pub reports(reports: bool) => self.reports = Some(reports);
     }
 
     /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
@@ -252,21 +241,14 @@ impl OperationOptions {
         policy
     }
 
-    /// Returns whether anything is retried. Default: true.
-    #[must_use]
-    pub fn retries_are_enabled(&self) -> bool {
-        self.retries_enabled.unwrap_or(true)
-    }
+    gax_text::getters! { self:
+        /// Returns whether anything is retried. Default: true.
+        pub retries_are_enabled: bool = self.retries_enabled.unwrap_or(true);
 
-    /// Returns whether successful operations are reported. Default: false.
-    #[must_use]
-    pub fn wants_reports(&self) -> bool {
-        self.reports.unwrap_or_default()
-    }
+        /// Returns whether successful operations are reported. Default: false.
+        pub wants_reports: bool = self.reports.unwrap_or_default();
 
-    /// The most that operators allow, by the [environment](Self::environment). Default: no limits.
-    #[must_use]
-    pub fn caps(&self) -> Environment {
-        self.environment.unwrap_or_default()
+        /// The most that operators allow, by the [environment](Self::environment). Default: no limits.
+        pub caps: Environment = self.environment.unwrap_or_default();
     }
 }

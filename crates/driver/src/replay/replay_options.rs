@@ -84,51 +84,43 @@ impl ReplayOptions {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// Sets whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
-    /// another attempt can be sent the same messages and then the rest (gRFC A6). Default: yes with
-    /// [`Compatibility::Grpc`], otherwise no, because the messages may not be safe to repeat. A call that is not
-    /// buffered makes one attempt.
-    ///
-    /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
-    /// and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32 bytes.
-    /// A call that passes either limit is committed: it continues without retries, and never waits. The buffer is
-    /// released when the call is committed, by a limit or by its response, and when it ends.
-    ///
-    /// If the response is a stream as well, its headers commit the call, because either side may then wait for the
-    /// other. A single response commits the call with its headers by [`Compatibility::Grpc`], and otherwise when its
-    /// trailers have arrived without an error. Over the `grpc` crate, headers always commit.
-    pub fn replay_streams(self, replayed: bool) -> Self {
-        Self { replay_streams: Some(replayed), ..self }
-    }
+    gax_text::setters! { self:
+        /// Sets whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
+        /// another attempt can be sent the same messages and then the rest (gRFC A6). Default: yes with
+        /// [`Compatibility::Grpc`], otherwise no, because the messages may not be safe to repeat. A call that is not
+        /// buffered makes one attempt.
+        ///
+        /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
+        /// and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32 bytes.
+        /// A call that passes either limit is committed: it continues without retries, and never waits. The buffer is
+        /// released when the call is committed, by a limit or by its response, and when it ends.
+        ///
+        /// If the response is a stream as well, its headers commit the call, because either side may then wait for the
+        /// other. A single response commits the call with its headers by [`Compatibility::Grpc`], and otherwise when its
+        /// trailers have arrived without an error. Over the `grpc` crate, headers always commit.
+        pub replay_streams(replayed: bool) => self.replay_streams = Some(replayed);
 
-    /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
-    /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has,
-    /// without waiting, and its report has the note `REPLAY_MEMORY_USED_UP`. With zero, no stream is replayed once any of
-    /// it was sent.
-    ///
-    /// It is shared by the clones of a client or layer, and by all services that a layer makes. Unary requests don't count.
-    pub fn max_total_replay_bytes(self, bytes: usize) -> Self {
-        Self { max_total_replay_bytes: bytes, ..self }
-    }
+        /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
+        /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has,
+        /// without waiting, and its report has the note `REPLAY_MEMORY_USED_UP`. With zero, no stream is replayed once any of
+        /// it was sent.
+        ///
+        /// It is shared by the clones of a client or layer, and by all services that a layer makes. Unary requests don't count.
+        pub max_total_replay_bytes(bytes: usize) => self.max_total_replay_bytes = bytes;
 
-    /// The most bytes of a response that are buffered until its status is known. A longer response is handed to the
-    /// caller and isn't retried if it fails later; the report has a note. A generated client buffers as much as it decodes,
-    /// whatever this is: its `max_decoding_message_size`.
-    pub fn max_response_buffer(self, bytes: usize) -> Self {
-        Self { max_response_buffer: bytes, ..self }
-    }
+        /// The most bytes of a response that are buffered until its status is known. A longer response is handed to the
+        /// caller and isn't retried if it fails later; the report has a note. A generated client buffers as much as it decodes,
+        /// whatever this is: its `max_decoding_message_size`.
+        pub max_response_buffer(bytes: usize) => self.max_response_buffer = bytes;
 
-    /// Sets whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
-    /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
-    pub fn map_timeout_cancellations(self, ours: bool) -> Self {
-        Self { map_timeout_cancellations: ours, ..self }
-    }
+        /// Sets whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
+        /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
+        pub map_timeout_cancellations(ours: bool) => self.map_timeout_cancellations = ours;
 
-    /// Sets whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
-    /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
-    /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`], because gax-java doesn't send it.
-    pub fn previous_attempts_header(self, is_sent: bool) -> Self {
-        Self { previous_attempts_header: Some(is_sent), ..self }
+        /// Sets whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
+        /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
+        /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`], because gax-java doesn't send it.
+        pub previous_attempts_header(is_sent: bool) => self.previous_attempts_header = Some(is_sent);
     }
 
     /// Returns whether attempts carry the number of those before them.

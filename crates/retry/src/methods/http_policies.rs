@@ -82,39 +82,28 @@ impl HttpSettings {
         Self { settings, statuses: StatusSet::SIX, failures: TransportFailures::ALL, retry_after: None }
     }
 
-    /// Sets the statuses that are retried.
-    pub fn statuses(self, statuses: StatusSet) -> Self {
-        Self { statuses, ..self }
+    gax_text::setters! { self:
+        /// Sets the statuses that are retried.
+        pub statuses(statuses: StatusSet) => self.statuses = statuses;
+
+        /// Sets the failures below HTTP that are retried.
+        pub transport_failures(failures: TransportFailures) => self.failures = failures;
+
+        /// Sets whether `Retry-After` is applied. Default: `None`, as the compatibility says.
+        pub retry_after(is_applied: impl Into<Option<bool>>) => self.retry_after = is_applied.into();
     }
 
-    /// Sets the failures below HTTP that are retried.
-    pub fn transport_failures(self, failures: TransportFailures) -> Self {
-        Self { failures, ..self }
-    }
+    gax_text::getters! { self:
+        /// Returns the settings in the terms of RPCs.
+        pub method_settings: &MethodSettings = &self.settings;
 
-    /// Sets whether `Retry-After` is applied. Default: `None`, as the compatibility says.
-    pub fn retry_after(self, is_applied: impl Into<Option<bool>>) -> Self {
-        Self { retry_after: is_applied.into(), ..self }
-    }
+        /// Returns the statuses that are retried.
+        pub own_statuses: StatusSet = self.statuses;
 
-    /// Returns the settings in the terms of RPCs.
-    pub fn method_settings(&self) -> &MethodSettings {
-        &self.settings
-    }
+        /// Returns the failures below HTTP that are retried.
+        pub own_failures: TransportFailures = self.failures;
 
-    /// Returns the statuses that are retried.
-    pub fn own_statuses(&self) -> StatusSet {
-        self.statuses
-    }
-
-    /// Returns the failures below HTTP that are retried.
-    pub fn own_failures(&self) -> TransportFailures {
-        self.failures
-    }
-
-    /// Returns whether `Retry-After` is applied.
-    #[must_use]
-    pub fn applies_retry_after(&self) -> Option<bool> {
-        self.retry_after
+        /// Returns whether `Retry-After` is applied.
+        pub applies_retry_after: Option<bool> = self.retry_after;
     }
 }

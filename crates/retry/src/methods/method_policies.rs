@@ -170,23 +170,16 @@ impl MethodPolicies {
         self.0.names.keys().chain(others).map(|name| &**name)
     }
 
-    /// Returns by whose rules settings become attempts.
-    #[must_use]
-    pub fn own_compatibility(&self) -> Compatibility {
-        self.0.compatibility
-    }
+    gax_text::getters! { self:
+        /// Returns by whose rules settings become attempts.
+        pub own_compatibility: Compatibility = self.0.compatibility;
 
-    /// Returns the limit on the retries of all methods together.
-    #[must_use]
-    pub fn own_throttling(&self) -> Option<RetryThrottling> {
-        self.0.throttling
-    }
+        /// Returns the limit on the retries of all methods together.
+        pub own_throttling: Option<RetryThrottling> = self.0.throttling;
 
-    /// Returns what HTTP requests are retried by.
-    #[cfg(feature = "http")]
-    #[must_use]
-    pub fn own_http(&self) -> Option<&HttpPolicies> {
-        self.0.http.as_deref()
+        /// Returns what HTTP requests are retried by.
+        #[cfg(feature = "http")]
+        pub own_http: Option<&HttpPolicies> = self.0.http.as_deref();
     }
 }
 

@@ -58,14 +58,12 @@ impl MethodSettings {
         }
     }
 
-    /// Hedges calls instead of retrying them. Default: `None`, they are retried.
-    pub fn hedging(self, hedging: impl Into<Option<Hedging>>) -> Self {
-        Self { hedging: hedging.into(), ..self }
-    }
+    gax_text::setters! { self:
+        /// Hedges calls instead of retrying them. Default: `None`, they are retried.
+        pub hedging(hedging: impl Into<Option<Hedging>>) => self.hedging = hedging.into();
 
-    /// Sets whether calls wait for a connection. Default: `None`, the connection decides.
-    pub fn wait_for_ready(self, waits: impl Into<Option<bool>>) -> Self {
-        Self { wait_for_ready: waits.into(), ..self }
+        /// Sets whether calls wait for a connection. Default: `None`, the connection decides.
+        pub wait_for_ready(waits: impl Into<Option<bool>>) => self.wait_for_ready = waits.into();
     }
 
     /// Sets the timeouts of streams of responses: the longest that a caller waits for a message, and the longest that it may leave the
@@ -79,43 +77,28 @@ impl MethodSettings {
         Self { wait_timeout: wait.into(), idle_timeout: idle.into(), ..self }
     }
 
-    /// Returns the limits and the back-off.
-    #[must_use]
-    pub fn retry_settings(&self) -> &RetrySettings {
-        &self.retry_settings
-    }
+    gax_text::getters! { self:
+        /// Returns the limits and the back-off.
+        pub retry_settings: &RetrySettings = &self.retry_settings;
 
-    /// Returns the codes that are retried.
-    ///
-    /// # Errors
-    ///
-    /// A number that was given as a code and isn't one.
-    pub fn codes(&self) -> Result<CodeSet, ParseCodeError> {
-        self.codes.clone()
-    }
+        /// Returns the codes that are retried.
+        ///
+        /// # Errors
+        ///
+        /// A number that was given as a code and isn't one.
+        pub codes: Result<CodeSet, ParseCodeError> = self.codes.clone();
 
-    /// Returns how calls are hedged.
-    #[must_use]
-    pub fn own_hedging(&self) -> Option<Hedging> {
-        self.hedging
-    }
+        /// Returns how calls are hedged.
+        pub own_hedging: Option<Hedging> = self.hedging;
 
-    /// Returns whether calls wait for a connection.
-    #[must_use]
-    pub fn waits_for_ready(&self) -> Option<bool> {
-        self.wait_for_ready
-    }
+        /// Returns whether calls wait for a connection.
+        pub waits_for_ready: Option<bool> = self.wait_for_ready;
 
-    /// Returns the longest that the caller of a stream waits for a message.
-    #[must_use]
-    pub fn wait_timeout(&self) -> Option<Duration> {
-        self.wait_timeout
-    }
+        /// Returns the longest that the caller of a stream waits for a message.
+        pub wait_timeout: Option<Duration> = self.wait_timeout;
 
-    /// Returns the longest that the caller of a stream may leave it alone.
-    #[must_use]
-    pub fn idle_timeout(&self) -> Option<Duration> {
-        self.idle_timeout
+        /// Returns the longest that the caller of a stream may leave it alone.
+        pub idle_timeout: Option<Duration> = self.idle_timeout;
     }
 
     /// Returns the timeouts of streams that can't work, whatever the method.

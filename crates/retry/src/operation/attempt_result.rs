@@ -199,16 +199,14 @@ impl AttemptResult {
         Self::new(if code == Code::Ok { Outcome::Done } else { Outcome::Failed(code) })
     }
 
-    /// When it ended, counted from the operation's start. Default: now. The wait before the next attempt starts then,
-    /// so it includes the time that the protocol needed since.
-    pub fn with_end(self, ended_at: Duration) -> Self {
-        Self { end: limited(ended_at), ..self }
-    }
+    gax_text::setters! { self:
+        /// When it ended, counted from the operation's start. Default: now. The wait before the next attempt starts then,
+        /// so it includes the time that the protocol needed since.
+        pub with_end(ended_at: Duration) => self.end = limited(ended_at);
 
-    /// This result, except for the code.
-    #[cfg(feature = "plan")]
-    pub(crate) fn with_code(self, code: Code) -> Self {
-        Self { outcome: Self::failed(code).outcome, ..self }
+        /// This result, except for the code.
+        #[cfg(feature = "plan")]
+        pub(crate) with_code(code: Code) => self.outcome = Self::failed(code).outcome;
     }
 
     /// Our own clock ended it, or something that is treated as that: its RPC timeout was used up. If that timeout was all that
@@ -217,46 +215,32 @@ impl AttemptResult {
         Self { timed_out: true, ..self }
     }
 
-    /// Sets whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off starts again
-    /// then, although it failed. False unless said.
-    pub fn with_progress(self, progress: bool) -> Self {
-        Self { progress, ..self }
-    }
+    gax_text::setters! { self:
+        /// Sets whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off starts again
+        /// then, although it failed. False unless said.
+        pub with_progress(progress: bool) => self.progress = progress;
 
-    /// How far the request got; [`Delivery::Unknown`] unless said.
-    pub fn with_delivery(self, delivery: Delivery) -> Self {
-        Self { delivery, ..self }
-    }
+        /// How far the request got; [`Delivery::Unknown`] unless said.
+        pub with_delivery(delivery: Delivery) => self.delivery = delivery;
 
-    /// Sets whether it can be repeated without counting; [`Resend::No`] unless said.
-    pub fn with_resend(self, resend: Resend) -> Self {
-        Self { resend, ..self }
-    }
+        /// Sets whether it can be repeated without counting; [`Resend::No`] unless said.
+        pub with_resend(resend: Resend) => self.resend = resend;
 
-    /// How much was received of the response; [`Seen::Nothing`] unless said.
-    pub fn with_seen(self, seen: Seen) -> Self {
-        Self { seen, ..self }
-    }
+        /// How much was received of the response; [`Seen::Nothing`] unless said.
+        pub with_seen(seen: Seen) => self.seen = seen;
 
-    /// Sets whether the failure is retried; by its code unless said.
-    pub fn with_retry(self, retry: RetryFact) -> Self {
-        Self { retry, ..self }
-    }
+        /// Sets whether the failure is retried; by its code unless said.
+        pub with_retry(retry: RetryFact) => self.retry = retry;
 
-    /// Sets whether the failure can come of an earlier attempt that was carried out; by its code unless said.
-    pub fn with_repetition(self, repetition: Repetition) -> Self {
-        Self { repetition, ..self }
-    }
+        /// Sets whether the failure can come of an earlier attempt that was carried out; by its code unless said.
+        pub with_repetition(repetition: Repetition) => self.repetition = repetition;
 
-    /// Sets whether the request is safe to retry. Default: true. A request that isn't safe is retried only if it was
-    /// certainly not processed.
-    pub fn with_idempotent(self, idempotent: bool) -> Self {
-        Self { idempotent, ..self }
-    }
+        /// Sets whether the request is safe to retry. Default: true. A request that isn't safe is retried only if it was
+        /// certainly not processed.
+        pub with_idempotent(idempotent: bool) => self.idempotent = idempotent;
 
-    /// Sets whether the request is buffered, so that it can be sent again; [`Replayable::Yes`], or `true`, unless said.
-    pub fn with_replayable(self, replayable: impl Into<Replayable>) -> Self {
-        Self { replayable: replayable.into(), ..self }
+        /// Sets whether the request is buffered, so that it can be sent again; [`Replayable::Yes`], or `true`, unless said.
+        pub with_replayable(replayable: impl Into<Replayable>) => self.replayable = replayable.into();
     }
 
     /// The delay that the server asks for; none unless said.

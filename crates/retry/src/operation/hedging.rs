@@ -112,34 +112,21 @@ impl Hedging {
         attempts.into_iter().chain(percentile).chain(code).collect()
     }
 
-    /// The number of attempts, the first one included.
-    #[must_use]
-    pub fn max_attempts(&self) -> u32 {
-        self.max_attempts
-    }
+    gax_text::getters! { self:
+        /// The number of attempts, the first one included.
+        pub max_attempts: u32 = self.max_attempts;
 
-    /// The time between two attempts; `None`: as soon as possible, or as the percentile says.
-    #[must_use]
-    pub fn delay_between(&self) -> Option<Duration> {
-        self.delay
-    }
+        /// The time between two attempts; `None`: as soon as possible, or as the percentile says.
+        pub delay_between: Option<Duration> = self.delay;
 
-    /// The part of the method's calls whose latency is the time between two attempts.
-    #[must_use]
-    pub fn percentile_of_latencies(&self) -> Option<f64> {
-        self.percentile
-    }
+        /// The part of the method's calls whose latency is the time between two attempts.
+        pub percentile_of_latencies: Option<f64> = self.percentile;
 
-    /// The codes that don't end the operation.
-    #[must_use]
-    pub fn codes(&self) -> CodeSet {
-        self.non_fatal_codes
-    }
+        /// The codes that don't end the operation.
+        pub codes: CodeSet = self.non_fatal_codes;
 
-    /// Returns whether methods that are not known to be idempotent are hedged as well.
-    #[must_use]
-    pub fn allows_non_idempotent(&self) -> bool {
-        self.allows_non_idempotent
+        /// Returns whether methods that are not known to be idempotent are hedged as well.
+        pub allows_non_idempotent: bool = self.allows_non_idempotent;
     }
 
     /// For generated code.

@@ -316,22 +316,15 @@ impl Policy {
         }
     }
 
-    /// The first attempt of an operation that nothing else bounds or delays; `None`: there is no time for it.
-    #[must_use]
-    pub fn first_attempt(&self) -> Option<StartedAttempt> {
-        self.first.ok()
-    }
+    gax_text::getters! { self:
+        /// The first attempt of an operation that nothing else bounds or delays; `None`: there is no time for it.
+        pub first_attempt: Option<StartedAttempt> = self.first.ok();
 
-    /// The point of an attempt at which the operation is committed to it.
-    #[must_use]
-    pub fn commit_point(&self) -> CommitPoint {
-        self.commits_at
-    }
+        /// The point of an attempt at which the operation is committed to it.
+        pub commit_point: CommitPoint = self.commits_at;
 
-    /// The codes that are retried.
-    #[must_use]
-    pub fn retryable_codes(&self) -> CodeSet {
-        self.codes
+        /// The codes that are retried.
+        pub retryable_codes: CodeSet = self.codes;
     }
 
     /// This policy with a budget, which it may share with others: retries and hedges draw on it. `None`: without one.

@@ -19,16 +19,12 @@ impl Stop {
         Self { reason, attempt, not_attempted: None, at_deadline: false, may_be_repetition: false }
     }
 
-    pub(super) fn before(self, not_attempted: Option<NotAttempted>) -> Self {
-        Self { not_attempted, ..self }
-    }
+    gax_text::setters! { self:
+        pub(super) before(not_attempted: Option<NotAttempted>) => self.not_attempted = not_attempted;
 
-    pub(super) fn at_deadline(self, at_deadline: bool) -> Self {
-        Self { at_deadline, ..self }
-    }
+        pub(super) at_deadline(at_deadline: bool) => self.at_deadline = at_deadline;
 
-    pub(super) fn by_repetition(self, may_be_repetition: bool) -> Self {
-        Self { may_be_repetition, ..self }
+        pub(super) by_repetition(may_be_repetition: bool) => self.may_be_repetition = may_be_repetition;
     }
 
     /// Why.

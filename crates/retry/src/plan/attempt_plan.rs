@@ -216,24 +216,17 @@ impl AttemptPlan {
         plan
     }
 
-    /// The attempts made.
-    #[must_use]
-    pub fn attempts(&self) -> &[Attempt] {
-        &self.attempts
-    }
+    gax_text::getters! { self:
+        /// The attempts made.
+        pub attempts: &[Attempt] = &self.attempts;
 
-    /// How often requests were sent again immediately, since they had not reached a server: transparent retries (gRFC A6).
-    /// Those of each attempt are with it.
-    #[must_use]
-    pub fn transparent_retries(&self) -> u32 {
-        self.attempts.iter().map(Attempt::transparent_retries).sum()
-    }
+        /// How often requests were sent again immediately, since they had not reached a server: transparent retries (gRFC A6).
+        /// Those of each attempt are with it.
+        pub transparent_retries: u32 = self.attempts.iter().map(Attempt::transparent_retries).sum();
 
-    /// Attempts that have no deadline and get no reply, so that the operation never ends: one, or several if the operation
-    /// is hedged.
-    #[must_use]
-    pub fn endless(&self) -> &[StartedAttempt] {
-        &self.endless
+        /// Attempts that have no deadline and get no reply, so that the operation never ends: one, or several if the operation
+        /// is hedged.
+        pub endless: &[StartedAttempt] = &self.endless;
     }
 
     gax_text::getters! {

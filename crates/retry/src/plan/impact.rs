@@ -85,113 +85,85 @@ impl Impact {
         }
     }
 
-    /// The [worst case](Policy::worst_case) of the policy.
-    #[must_use]
-    pub fn worst_case(&self) -> Option<Duration> {
-        self.worst_case
-    }
+    gax_text::getters! { self:
+        /// The [worst case](Policy::worst_case) of the policy.
+        pub worst_case: Option<Duration> = self.worst_case;
 
-    /// The [worst case](Policy::worst_case_without_server_delays) of the policy if no server asks for a delay.
-    #[must_use]
-    pub fn worst_case_without_server_delays(&self) -> Option<Duration> {
-        self.worst_case_without_server_delays
-    }
+        /// The [worst case](Policy::worst_case_without_server_delays) of the policy if no server asks for a delay.
+        pub worst_case_without_server_delays: Option<Duration> = self.worst_case_without_server_delays;
 
-    /// When attempts start if each is refused immediately and every wait is the whole delay.
-    #[must_use]
-    pub fn refused(&self) -> &[Duration] {
-        &self.refused
-    }
+        /// When attempts start if each is refused immediately and every wait is the whole delay.
+        pub refused: &[Duration] = &self.refused;
 
-    /// Returns whether [`refused`](Self::refused) leaves attempts out, because there are too many.
-    #[must_use]
-    pub fn is_truncated(&self) -> bool {
-        self.truncated
-    }
+        /// Returns whether [`refused`](Self::refused) leaves attempts out, because there are too many.
+        pub is_truncated: bool = self.truncated;
 
-    /// By how much an outage multiplies the load of the service: the attempts of an operation, on average, if each is
-    /// refused immediately.
-    #[must_use]
-    pub fn load(&self) -> f64 {
-        self.load
-    }
+        /// By how much an outage multiplies the load of the service: the attempts of an operation, on average, if each is
+        /// refused immediately.
+        pub load: f64 = self.load;
 
-    /// Returns whether attempts were no longer counted from some number on, so that [`load`](Self::load) and
-    /// [`most_attempts`](Self::most_attempts) are less than an outage leads to.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
-    /// use std::time::Duration;
-    ///
-    /// let settings = RetrySettings::builder()
-    ///     .initial_retry_delay(Duration::ZERO).total_timeout(Duration::from_secs(10))
-    ///     .build()?;
-    /// assert!(Impact::new(&settings, Code::Unavailable, Compatibility::Documented).is_load_capped());
-    /// # Ok::<(), gax_retry::SettingsError>(())
-    /// ```
-    #[must_use]
-    pub fn is_load_capped(&self) -> bool {
-        self.load_capped
-    }
+        /// Returns whether attempts were no longer counted from some number on, so that [`load`](Self::load) and
+        /// [`most_attempts`](Self::most_attempts) are less than an outage leads to.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
+        /// use std::time::Duration;
+        ///
+        /// let settings = RetrySettings::builder()
+        ///     .initial_retry_delay(Duration::ZERO).total_timeout(Duration::from_secs(10))
+        ///     .build()?;
+        /// assert!(Impact::new(&settings, Code::Unavailable, Compatibility::Documented).is_load_capped());
+        /// # Ok::<(), gax_retry::SettingsError>(())
+        /// ```
+        pub is_load_capped: bool = self.load_capped;
 
-    /// The [`load`](Self::load) where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
-    /// one after the other in one moment. `None`: it has none.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_retry::{Code, Policy, RetryBudget, RetrySettings, plan::Impact};
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(4).build()?;
-    /// let policy = Policy::new(&settings, Code::Unavailable).with_budget(RetryBudget::tokens(10, 0.1));
-    /// let impact = Impact::of(&policy);
-    /// assert_eq!(impact.load(), 4.0);
-    /// assert_eq!(impact.throttled_load(), Some(1.03));
-    /// # Ok::<(), gax_retry::SettingsError>(())
-    /// ```
-    #[must_use]
-    pub fn throttled_load(&self) -> Option<f64> {
-        self.throttled_load
-    }
+        /// The [`load`](Self::load) where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that
+        /// come one after the other in one moment. `None`: it has none.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_retry::{Code, Policy, RetryBudget, RetrySettings, plan::Impact};
+        ///
+        /// let settings = RetrySettings::builder().max_attempts(4).build()?;
+        /// let policy = Policy::new(&settings, Code::Unavailable).with_budget(RetryBudget::tokens(10, 0.1));
+        /// let impact = Impact::of(&policy);
+        /// assert_eq!(impact.load(), 4.0);
+        /// assert_eq!(impact.throttled_load(), Some(1.03));
+        /// # Ok::<(), gax_retry::SettingsError>(())
+        /// ```
+        pub throttled_load: Option<f64> = self.throttled_load;
 
-    /// How many attempts of one operation are in flight at once if the service is too slow to reply: 1, unless it is
-    /// hedged, and no more than start before the total timeout. A percentile keeps that to the slowest calls for as long as
-    /// most are fast.
-    #[must_use]
-    pub fn load_of_silence(&self) -> u32 {
-        self.load_of_silence
-    }
+        /// How many attempts of one operation are in flight at once if the service is too slow to reply: 1, unless it is
+        /// hedged, and no more than start before the total timeout. A percentile keeps that to the slowest calls for as long as
+        /// most are fast.
+        pub load_of_silence: u32 = self.load_of_silence;
 
-    /// How many attempts one operation makes of a service that never replies, if every wait is the whole delay: each uses
-    /// up its RPC timeout. Where an attempt has none, it is the last.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
-    /// use std::time::Duration;
-    ///
-    /// let settings = RetrySettings::builder()
-    ///     .initial_retry_delay(Duration::from_secs(1)).initial_rpc_timeout(Duration::from_secs(4))
-    ///     .total_timeout(Duration::from_secs(14))
-    ///     .build()?;
-    /// let attempts = |code| Impact::new(&settings, code, Compatibility::Documented).attempts_of_silence();
-    /// assert_eq!(attempts(Code::DeadlineExceeded), 3);
-    /// // A timeout ends an operation that doesn't retry it.
-    /// assert_eq!(attempts(Code::Unavailable), 1);
-    /// # Ok::<(), gax_retry::SettingsError>(())
-    /// ```
-    #[must_use]
-    pub fn attempts_of_silence(&self) -> usize {
-        self.attempts_of_silence
-    }
+        /// How many attempts one operation makes of a service that never replies, if every wait is the whole delay: each uses
+        /// up its RPC timeout. Where an attempt has none, it is the last.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
+        /// use std::time::Duration;
+        ///
+        /// let settings = RetrySettings::builder()
+        ///     .initial_retry_delay(Duration::from_secs(1)).initial_rpc_timeout(Duration::from_secs(4))
+        ///     .total_timeout(Duration::from_secs(14))
+        ///     .build()?;
+        /// let attempts = |code| Impact::new(&settings, code, Compatibility::Documented).attempts_of_silence();
+        /// assert_eq!(attempts(Code::DeadlineExceeded), 3);
+        /// // A timeout ends an operation that doesn't retry it.
+        /// assert_eq!(attempts(Code::Unavailable), 1);
+        /// # Ok::<(), gax_retry::SettingsError>(())
+        /// ```
+        pub attempts_of_silence: usize = self.attempts_of_silence;
 
-    /// The attempts of that operation, of those drawn, that makes the most.
-    #[must_use]
-    pub fn most_attempts(&self) -> usize {
-        self.most_attempts
+        /// The attempts of that operation, of those drawn, that makes the most.
+        pub most_attempts: usize = self.most_attempts;
     }
 }
 

@@ -50,29 +50,23 @@ impl Attempt {
         }
     }
 
-    /// The attempt, ended with that code.
-    #[must_use]
-    pub fn with_code(self, code: Code) -> Self {
-        Self { code, ..self }
+    gax_text::setters! { self:
+        /// The attempt, ended with that code.
+        #[must_use]
+        pub with_code(code: Code) => self.code = code;
+
+        /// The attempt, ended at that time after its operation began.
+        #[must_use]
+        pub with_end(end: Duration) => self.end = nanos(end);
     }
 
-    /// The attempt, ended at that time after its operation began.
-    #[must_use]
-    pub fn with_end(self, end: Duration) -> Self {
-        Self { end: nanos(end), ..self }
-    }
+    gax_text::getters! { self:
+        /// Its number in the operation; the first is 1.
+        pub number: u32 = self.number;
 
-    /// Its number in the operation; the first is 1.
-    #[must_use]
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// How often its request was sent again immediately, since it had not reached a server: transparent retries (gRFC
-    /// A6). They are no attempts and have no rows.
-    #[must_use]
-    pub fn transparent_retries(&self) -> u32 {
-        self.transparent_retries.into()
+        /// How often its request was sent again immediately, since it had not reached a server: transparent retries (gRFC
+        /// A6). They are no attempts and have no rows.
+        pub transparent_retries: u32 = self.transparent_retries.into();
     }
 
     /// The actual wait before it; zero for the first.

@@ -44,32 +44,28 @@ impl RetrySettings {
 }
 
 impl RetrySettingsBuilder {
-    /// The time that all attempts and waits of an operation may take together. Must not be zero.
-    pub fn total_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.total_timeout = timeout.into();
-        self
-    }
+    gax_text::setters! { self:
+        /// The time that all attempts and waits of an operation may take together. Must not be zero.
+        pub total_timeout(timeout: impl Into<Option<Duration>>) => self.settings.total_timeout = timeout.into();
 
-    /// One time limit, as tables have it: the total timeout, all of which each attempt may use. It replaces the RPC timeouts.
-    /// Must not be zero.
-    ///
-    /// If the total timeout is changed later, here or by a call, attempts may use all of the new one.
-    /// ([`Compatibility::GaxJava`](crate::Compatibility::GaxJava) keeps this value as their RPC timeout, as gax-java does.)
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_retry::RetrySettings;
-    /// use std::time::Duration;
-    ///
-    /// let minute = RetrySettings::builder().timeout(Duration::from_secs(60)).build()?;
-    /// let longer = minute.to_builder().total_timeout(Duration::from_secs(120)).build()?;
-    /// assert_eq!(longer.initial_rpc_timeout(), Some(Duration::from_secs(120)));
-    /// # Ok::<(), gax_retry::SettingsError>(())
-    /// ```
-    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings = self.settings.with_timeout(timeout.into());
-        self
+        /// One time limit, as tables have it: the total timeout, all of which each attempt may use. It replaces the RPC timeouts.
+        /// Must not be zero.
+        ///
+        /// If the total timeout is changed later, here or by a call, attempts may use all of the new one.
+        /// ([`Compatibility::GaxJava`](crate::Compatibility::GaxJava) keeps this value as their RPC timeout, as gax-java does.)
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_retry::RetrySettings;
+        /// use std::time::Duration;
+        ///
+        /// let minute = RetrySettings::builder().timeout(Duration::from_secs(60)).build()?;
+        /// let longer = minute.to_builder().total_timeout(Duration::from_secs(120)).build()?;
+        /// assert_eq!(longer.initial_rpc_timeout(), Some(Duration::from_secs(120)));
+        /// # Ok::<(), gax_retry::SettingsError>(())
+        /// ```
+        pub timeout(timeout: impl Into<Option<Duration>>) => self.settings = self.settings.with_timeout(timeout.into());
     }
 
     /// The timeouts as files have them: one, and in its place those of the operation, of the first attempt, and of the longest
@@ -86,30 +82,21 @@ impl RetrySettingsBuilder {
         if max.is_some() { builder.max_rpc_timeout(max) } else { builder }
     }
 
-    /// The delay before the second attempt. Zero: immediately.
-    pub fn initial_retry_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
-        self.settings.initial_retry_delay = delay.into();
-        self
-    }
+    gax_text::setters! { self:
+        /// The delay before the second attempt. Zero: immediately.
+        pub initial_retry_delay(delay: impl Into<Option<Duration>>) => self.settings.initial_retry_delay = delay.into();
 
-    /// The factor from one delay to the next. At least 1.
-    pub fn retry_delay_multiplier(mut self, multiplier: impl Into<Option<f64>>) -> Self {
-        self.settings.retry_delay_multiplier = multiplier.into();
-        self
-    }
+        /// The factor from one delay to the next. At least 1.
+        pub retry_delay_multiplier(multiplier: impl Into<Option<f64>>) =>
+            self.settings.retry_delay_multiplier = multiplier.into();
 
-    /// The longest delay. Not below the initial one, if that is set.
-    pub fn max_retry_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
-        self.settings.max_retry_delay = delay.into();
-        self
-    }
+        /// The longest delay. Not below the initial one, if that is set.
+        pub max_retry_delay(delay: impl Into<Option<Duration>>) => self.settings.max_retry_delay = delay.into();
 
-    /// The longest delay that a server may ask for (`Retry-After`) if no total timeout and no deadline of the caller
-    /// bounds the operation. If a server asks for more, the operation ends
-    /// ([`StopReason::ServerDelayExceedsTotalTimeout`](crate::StopReason::ServerDelayExceedsTotalTimeout)).
-    pub fn max_server_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
-        self.settings.max_server_delay = delay.into();
-        self
+        /// The longest delay that a server may ask for (`Retry-After`) if no total timeout and no deadline of the caller
+        /// bounds the operation. If a server asks for more, the operation ends
+        /// ([`StopReason::ServerDelayExceedsTotalTimeout`](crate::StopReason::ServerDelayExceedsTotalTimeout)).
+        pub max_server_delay(delay: impl Into<Option<Duration>>) => self.settings.max_server_delay = delay.into();
     }
 
     /// Retryable codes that are only retried if the server asks for a delay, by pushback, `RetryInfo` or
@@ -140,42 +127,28 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// The number of attempts, the first one included. At least 1.
-    pub fn max_attempts(mut self, attempts: impl Into<Option<u32>>) -> Self {
-        self.settings.max_attempts = attempts.into();
-        self
-    }
+    gax_text::setters! { self:
+        /// The number of attempts, the first one included. At least 1.
+        pub max_attempts(attempts: impl Into<Option<u32>>) => self.settings.max_attempts = attempts.into();
 
-    /// Sets whether waits are drawn at random below their delay. Turn it off in tests only: clients that
-    /// were knocked out together must not come back together.
-    pub fn jittered(mut self, jittered: bool) -> Self {
-        self.settings.jittered = jittered;
-        self
-    }
+        /// Sets whether waits are drawn at random below their delay. Turn it off in tests only: clients that
+        /// were knocked out together must not come back together.
+        pub jittered(jittered: bool) => self.settings.jittered = jittered;
 
-    /// The timeout of the first attempt. Must not be zero.
-    pub fn initial_rpc_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.initial_rpc_timeout = RpcTimeout::written(timeout.into());
-        self
-    }
+        /// The timeout of the first attempt. Must not be zero.
+        pub initial_rpc_timeout(timeout: impl Into<Option<Duration>>) =>
+            self.settings.initial_rpc_timeout = RpcTimeout::written(timeout.into());
 
-    /// The factor from one attempt's timeout to the next one's. At least 1.
-    pub fn rpc_timeout_multiplier(mut self, multiplier: f64) -> Self {
-        self.settings.rpc_timeout_multiplier = multiplier;
-        self
-    }
+        /// The factor from one attempt's timeout to the next one's. At least 1.
+        pub rpc_timeout_multiplier(multiplier: f64) => self.settings.rpc_timeout_multiplier = multiplier;
 
-    /// The longest timeout of an attempt. Not below the initial one.
-    pub fn max_rpc_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.max_rpc_timeout = RpcTimeout::written(timeout.into());
-        self
-    }
+        /// The longest timeout of an attempt. Not below the initial one.
+        pub max_rpc_timeout(timeout: impl Into<Option<Duration>>) =>
+            self.settings.max_rpc_timeout = RpcTimeout::written(timeout.into());
 
-    /// One attempt that may take the whole timeout; see [`RetrySettings::logical_timeout`]. The fields
-    /// of the delay stay as they are. Must not be zero.
-    pub fn logical_timeout(mut self, timeout: Duration) -> Self {
-        self.settings = self.settings.with_logical_timeout(timeout);
-        self
+        /// One attempt that may take the whole timeout; see [`RetrySettings::logical_timeout`]. The fields
+        /// of the delay stay as they are. Must not be zero.
+        pub logical_timeout(timeout: Duration) => self.settings = self.settings.with_logical_timeout(timeout);
     }
 
     /// Checks the fields.

@@ -113,28 +113,18 @@ impl SettingsProblem {
         Self::new("retryable_codes", error.text(), "gRPC status codes are numbered from 0 to 16")
     }
 
-    /// The RPC whose settings are wrong, such as `ExportAssets`, if several RPCs were checked.
-    #[must_use]
-    pub fn rpc(&self) -> Option<&'static str> {
-        self.rpc
-    }
+    gax_text::getters! { self:
+        /// The RPC whose settings are wrong, such as `ExportAssets`, if several RPCs were checked.
+        pub rpc: Option<&'static str> = self.rpc;
 
-    /// The field's name, as the builder spells it.
-    #[must_use]
-    pub fn field(&self) -> &'static str {
-        self.field
-    }
+        /// The field's name, as the builder spells it.
+        pub field: &'static str = self.field;
 
-    /// The value it has.
-    #[must_use]
-    pub fn value(&self) -> &str {
-        &self.value
-    }
+        /// The value it has.
+        pub value: &str = &self.value;
 
-    /// The reason: `must be ..`.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        &self.reason
+        /// The reason: `must be ..`.
+        pub reason: &str = &self.reason;
     }
 }
 

@@ -82,34 +82,24 @@ impl fmt::Debug for SettingsOverrides {
 }
 
 impl SettingsOverrides {
-    /// Another total timeout, or none. Zero: no time is left.
-    pub fn with_total_timeout(self, timeout: Override<Duration>) -> Self {
-        Self { total_timeout: timeout, ..self }
-    }
+    gax_text::setters! { self:
+        /// Another total timeout, or none. Zero: no time is left.
+        pub with_total_timeout(timeout: Override<Duration>) => self.total_timeout = timeout;
 
-    /// One RPC timeout for every attempt instead of the settings' three fields, or none. Zero: no time is left.
-    pub fn with_rpc_timeout(self, timeout: Override<Duration>) -> Self {
-        Self { rpc_timeout: timeout, ..self }
-    }
+        /// One RPC timeout for every attempt instead of the settings' three fields, or none. Zero: no time is left.
+        pub with_rpc_timeout(timeout: Override<Duration>) => self.rpc_timeout = timeout;
 
-    /// Another number of attempts, including the first and at least 1, or no limit by count.
-    pub fn with_max_attempts(self, attempts: Override<u32>) -> Self {
-        Self { max_attempts: attempts, ..self }
-    }
+        /// Another number of attempts, including the first and at least 1, or no limit by count.
+        pub with_max_attempts(attempts: Override<u32>) => self.max_attempts = attempts;
 
-    /// Another delay before the second attempt. Zero: immediately.
-    pub fn with_initial_retry_delay(self, delay: Duration) -> Self {
-        Self { initial_retry_delay: Some(delay), ..self }
-    }
+        /// Another delay before the second attempt. Zero: immediately.
+        pub with_initial_retry_delay(delay: Duration) => self.initial_retry_delay = Some(delay);
 
-    /// Another factor between delays, at least 1.
-    pub fn with_retry_delay_multiplier(self, multiplier: f64) -> Self {
-        Self { retry_delay_multiplier: Some(multiplier), ..self }
-    }
+        /// Another factor between delays, at least 1.
+        pub with_retry_delay_multiplier(multiplier: f64) => self.retry_delay_multiplier = Some(multiplier);
 
-    /// Another longest delay, not below the first one.
-    pub fn with_max_retry_delay(self, delay: Duration) -> Self {
-        Self { max_retry_delay: Some(delay), ..self }
+        /// Another longest delay, not below the first one.
+        pub with_max_retry_delay(delay: Duration) => self.max_retry_delay = Some(delay);
     }
 
     gax_text::getters! {

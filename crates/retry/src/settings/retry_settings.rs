@@ -32,10 +32,10 @@ use std::time::Duration;
 /// default of this table, whatever the others are: only an initial delay of `Duration::ZERO` retries immediately. The
 /// names and their meaning are those of gax-java's `RetrySettings`.
 ///
-/// With the feature `serde` they are stored and read with the field names of tables in TOML: durations are strings such as
-/// `"1500ms"` or `"1h30m"`, absent fields are unset, unknown fields are rejected, and the result is checked as by
-/// [`build`](crate::RetrySettingsBuilder::build). `timeout` is [one limit](crate::RetrySettingsBuilder::timeout) for the operation and each of
-/// its attempts, as in a table.
+/// With the feature `serde` they are stored and read with the field names of tables in TOML: durations are strings such as `"1500ms"` or
+/// `"1h30m"`, absent fields are unset, unknown fields are rejected, and the result is checked as by
+/// [`build`](crate::RetrySettingsBuilder::build). `timeout` is [one limit](crate::RetrySettingsBuilder::timeout) for the operation and each
+/// of its attempts, as in a table.
 ///
 /// # Examples
 ///
@@ -150,16 +150,12 @@ impl RetrySettings {
         rpc_timeout_multiplier: f64;
     }
 
-    /// The timeout of the first attempt. Settings with [one timeout](crate::RetrySettingsBuilder::timeout) have the total timeout.
-    #[must_use]
-    pub fn initial_rpc_timeout(&self) -> Option<Duration> {
-        self.initial_rpc_timeout.with_total(self.total_timeout)
-    }
+    gax_text::getters! { self:
+        /// The timeout of the first attempt. Settings with [one timeout](crate::RetrySettingsBuilder::timeout) have the total timeout.
+        pub initial_rpc_timeout: Option<Duration> = self.initial_rpc_timeout.with_total(self.total_timeout);
 
-    /// The longest timeout of an attempt. Settings with [one timeout](crate::RetrySettingsBuilder::timeout) have the total timeout.
-    #[must_use]
-    pub fn max_rpc_timeout(&self) -> Option<Duration> {
-        self.max_rpc_timeout.with_total(self.total_timeout)
+        /// The longest timeout of an attempt. Settings with [one timeout](crate::RetrySettingsBuilder::timeout) have the total timeout.
+        pub max_rpc_timeout: Option<Duration> = self.max_rpc_timeout.with_total(self.total_timeout);
     }
 
     /// Returns whether the timeout of the first attempt, and the longest one, are nothing but the total timeout.

@@ -69,19 +69,15 @@ impl BackoffStrategy {
         self.attempt_timeouts
     }
 
-    /// The strategy with that time for each attempt, or with none. A call's own attempt timeout takes its place.
-    pub fn with_attempt_timeouts(self, timeouts: impl Into<Option<AttemptTimeouts>>) -> Self {
-        Self { attempt_timeouts: timeouts.into(), ..self }
-    }
+    gax_text::setters! { self:
+        /// The strategy with that time for each attempt, or with none. A call's own attempt timeout takes its place.
+        pub with_attempt_timeouts(timeouts: impl Into<Option<AttemptTimeouts>>) => self.attempt_timeouts = timeouts.into();
 
-    /// The strategy with another formula.
-    pub fn with_backoff(self, backoff: Backoff) -> Self {
-        Self { backoff, ..self }
-    }
+        /// The strategy with another formula.
+        pub with_backoff(backoff: Backoff) => self.backoff = backoff;
 
-    /// The strategy with other limits.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
+        /// The strategy with other limits.
+        pub with_limits(limits: Limits) => self.limits = limits;
     }
 
     /// The strategy as one call changes it. A total timeout replaces its limit by time, and no attempt outlives it.

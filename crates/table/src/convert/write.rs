@@ -16,16 +16,13 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The text of the new file.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
+    gax_text::getters! { self:
+        /// The text of the new file.
+        pub text: &str = &self.text;
 
-    /// Settings that the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
-    /// it says the same. What is true of several methods of an entry is one finding.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+        /// Settings that the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
+        /// it says the same. What is true of several methods of an entry is one finding.
+        pub findings: &[Finding] = &self.findings;
     }
 }
 

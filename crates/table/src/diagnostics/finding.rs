@@ -78,15 +78,12 @@ impl Finding {
         Self { rule, severity, ..self }
     }
 
-    /// The finding with another message.
-    pub fn with_message(self, message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..self }
-    }
+    gax_text::setters! { self:
+        /// The finding with another message.
+        pub with_message(message: impl Into<String>) => self.message = message.into();
 
-    /// The finding with advice.
-    pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
-        self.help = Some(help.into());
-        self
+        /// The finding with advice.
+        pub with_help(help: impl Into<Cow<'static, str>>) => self.help = Some(help.into());
     }
 
     /// The finding with the name that was most likely meant, as its advice.
@@ -112,16 +109,12 @@ impl Finding {
         self.at(error.origin().cloned())
     }
 
-    /// The finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.
-    pub fn about(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into().into_boxed_str());
-        self
-    }
+    gax_text::setters! { self:
+        /// The finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.
+        pub about(name: impl Into<String>) => self.name = Some(name.into().into_boxed_str());
 
-    /// The finding with that severity.
-    pub fn with_severity(mut self, severity: Severity) -> Self {
-        self.severity = severity;
-        self
+        /// The finding with that severity.
+        pub with_severity(severity: Severity) => self.severity = severity;
     }
 
     gax_text::getters! {

@@ -8,7 +8,6 @@ use crate::services::services_of;
 use crate::{RetryTable, ServiceDescription, UnknownMethodsError};
 use gax_driver::__private::{PanicGuard, WatchState};
 use gax_driver::LivePolicies;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The retry table of layers and clients, which can be replaced while they are in use. Use it to change settings without a restart.
@@ -182,27 +181,18 @@ impl SettingsHandle {
         self.state().listeners.push(Arc::new(listener));
     }
 
-    /// The version of the settings that operations begin with now.
-    #[must_use]
-    pub fn version(&self) -> u64 {
-        self.live.version()
-    }
+    gax_text::getters! { self:
+        /// The version of the settings that operations begin with now.
+        pub version: u64 = self.live.version();
 
-    /// Returns whether the table's file is [watched](super::watch) and could be read when it was last looked at. `None`: the
-    /// table has no file that was ever watched.
-    #[must_use]
-    pub fn is_watched(&self) -> Option<bool> {
-        self.watch_state().is_watched()
-    }
+        /// Returns whether the table's file is [watched](super::watch) and could be read when it was last looked at. `None`: the
+        /// table has no file that was ever watched.
+        pub is_watched: Option<bool> = self.watch_state().is_watched();
 
-    pub(super) fn watch_state(&self) -> &Arc<WatchState> {
-        self.live.watch_state()
-    }
+        pub(super) watch_state: &Arc<WatchState> = self.live.watch_state();
 
-    /// The table that operations begin with now.
-    #[must_use]
-    pub fn table(&self) -> RetryTable {
-        self.state().table.clone()
+        /// The table that operations begin with now.
+        pub table: RetryTable = self.state().table.clone();
     }
 
     /// Waits until the version is higher than that one, and returns it.
@@ -226,12 +216,5 @@ impl AsRef<LivePolicies> for SettingsHandle {
     }
 }
 
-/// Short: its table alone may have hundreds of entries.
-impl fmt::Debug for SettingsHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SettingsHandle")
-            .field("version", &self.version())
-            .field("table", &self.state().table)
-            .finish_non_exhaustive()
-    }
-}
+// Short: its table alone may have hundreds of entries.
+gax_text::short_debug! { self: SettingsHandle { version: self.version(), table: self.state().table } }

@@ -35,20 +35,14 @@ pub struct BatchDescriptor {
 }
 
 impl BatchDescriptor {
-    /// The repeated field of requests whose entries are put together.
-    #[must_use]
-    pub fn batched_field(&self) -> &str {
-        &self.batched_field
-    }
+    gax_text::getters! { self:
+        /// The repeated field of requests whose entries are put together.
+        pub batched_field: &str = &self.batched_field;
 
-    /// The fields of requests that must be equal in all requests of a batch.
-    pub fn discriminator_fields(&self) -> impl Iterator<Item = &str> {
-        self.discriminator_fields.iter().map(AsRef::as_ref)
-    }
+        /// The fields of requests that must be equal in all requests of a batch.
+        pub discriminator_fields: impl Iterator<Item = &str> = self.discriminator_fields.iter().map(AsRef::as_ref);
 
-    /// The repeated field of the response that has an entry for each entry of the request; `None`: callers get an empty response.
-    #[must_use]
-    pub fn subresponse_field(&self) -> Option<&str> {
-        self.subresponse_field.as_deref()
+        /// The repeated field of the response that has an entry for each entry of the request; `None`: callers get an empty response.
+        pub subresponse_field: Option<&str> = self.subresponse_field.as_deref();
     }
 }

@@ -225,46 +225,29 @@ pub struct HttpPolicy<'a> {
 }
 
 impl<'a> HttpPolicy<'a> {
-    /// The limits, the back-off and their places, in the terms of RPCs. Its codes are those of the statuses and failures.
-    #[must_use]
-    pub fn policy(&self) -> MethodPolicy<'a> {
-        self.entry.entry.policy()
-    }
+    gax_text::getters! { self:
+        /// The limits, the back-off and their places, in the terms of RPCs. Its codes are those of the statuses and failures.
+        pub policy: MethodPolicy<'a> = self.entry.entry.policy();
 
-    /// The limits and back-off.
-    #[must_use]
-    pub fn settings(&self) -> &'a RetrySettings {
-        self.policy().settings()
-    }
+        /// The limits and back-off.
+        pub settings: &'a RetrySettings = self.policy().settings();
 
-    /// The statuses that are retried. Unless the table says otherwise these are [the six](StatusSet::SIX) that most client
-    /// libraries retry.
-    pub fn statuses(&self) -> StatusSet {
-        self.entry.fields.statuses
-    }
+        /// The statuses that are retried. Unless the table says otherwise these are [the six](StatusSet::SIX) that most client
+        /// libraries retry.
+        pub statuses: StatusSet = self.entry.fields.statuses;
 
-    /// The failures below HTTP that are retried. Unless the table says otherwise these are
-    /// [all](TransportFailures::ALL) that another attempt may cure.
-    pub fn transport_failures(&self) -> TransportFailures {
-        self.entry.fields.failures
-    }
+        /// The failures below HTTP that are retried. Unless the table says otherwise these are
+        /// [all](TransportFailures::ALL) that another attempt may cure.
+        pub transport_failures: TransportFailures = self.entry.fields.failures;
 
-    /// Returns whether `Retry-After` is applied; `None`: that of the compatibility.
-    #[must_use]
-    pub fn applies_retry_after(&self) -> Option<bool> {
-        self.entry.fields.retry_after
-    }
+        /// Returns whether `Retry-After` is applied; `None`: that of the compatibility.
+        pub applies_retry_after: Option<bool> = self.entry.fields.retry_after;
 
-    /// The hedging of requests that may run twice at the same time: `GET`, `HEAD`, `OPTIONS` and those of rules that
-    /// allow it.
-    #[must_use]
-    pub fn hedging(&self) -> Option<Hedging> {
-        self.entry.entry.policy().hedging().map(HedgingPolicy::of_idempotent)
-    }
+        /// The hedging of requests that may run twice at the same time: `GET`, `HEAD`, `OPTIONS` and those of rules that
+        /// allow it.
+        pub hedging: Option<Hedging> = self.entry.entry.policy().hedging().map(HedgingPolicy::of_idempotent);
 
-    /// Where the statuses stand; `None` if they are the default.
-    #[must_use]
-    pub fn origin_of_statuses(&self) -> Option<&'a SourceLocation> {
-        self.entry.fields.statuses_origin.as_ref()
+        /// Where the statuses stand; `None` if they are the default.
+        pub origin_of_statuses: Option<&'a SourceLocation> = self.entry.fields.statuses_origin.as_ref();
     }
 }

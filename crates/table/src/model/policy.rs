@@ -49,36 +49,23 @@ pub struct MethodPolicy<'a> {
 }
 
 impl<'a> MethodPolicy<'a> {
-    /// The codes that are retried.
-    #[must_use]
-    pub fn codes(&self) -> CodeSet {
-        self.entry.codes
-    }
+    gax_text::getters! { self:
+        /// The codes that are retried.
+        pub codes: CodeSet = self.entry.codes;
 
-    /// The limits and back-off.
-    #[must_use]
-    pub fn settings(&self) -> &'a RetrySettings {
-        &self.entry.settings
-    }
+        /// The limits and back-off.
+        pub settings: &'a RetrySettings = &self.entry.settings;
 
-    /// The name under which Google's Java generator keeps the codes, such as `retry_policy_1_codes`: the number is
-    /// that of the entry in its file. If an earlier file has the name for the same service, the file's number
-    /// follows, as in `retry_policy_1_codes_2`.
-    #[must_use]
-    pub fn codes_key(&self) -> &'a str {
-        &self.keys.codes
-    }
+        /// The name under which Google's Java generator keeps the codes, such as `retry_policy_1_codes`: the number is
+        /// that of the entry in its file. If an earlier file has the name for the same service, the file's number
+        /// follows, as in `retry_policy_1_codes_2`.
+        pub codes_key: &'a str = &self.keys.codes;
 
-    /// The name under which Google's Java generator keeps the settings, such as `retry_policy_1_params`.
-    #[must_use]
-    pub fn params_key(&self) -> &'a str {
-        &self.keys.params
-    }
+        /// The name under which Google's Java generator keeps the settings, such as `retry_policy_1_params`.
+        pub params_key: &'a str = &self.keys.params;
 
-    /// The entry's place; `None` for an entry that was made in code, or if no entry is for the method.
-    #[must_use]
-    pub fn origin(&self) -> Option<&'a SourceLocation> {
-        self.entry.origin.as_ref()
+        /// The entry's place; `None` for an entry that was made in code, or if no entry is for the method.
+        pub origin: Option<&'a SourceLocation> = self.entry.origin.as_ref();
     }
 
     /// The place of a single value; `None` if the table does not have it.
@@ -93,42 +80,26 @@ impl<'a> MethodPolicy<'a> {
         self.entry.code_origins.iter().find(|(known, _)| *known == code).map(|(_, origin)| origin)
     }
 
-    /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. If the table
-    /// comes from one file, it is the number in the names of definitions.
-    #[must_use]
-    pub fn entry(&self) -> Option<usize> {
-        self.entry.index
-    }
+    gax_text::getters! { self:
+        /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. If the table
+        /// comes from one file, it is the number in the names of definitions.
+        pub entry: Option<usize> = self.entry.index;
 
-    /// Returns whether calls wait if no connection can be made, as the entry says. It takes effect over a `Connection`
-    /// of `gax-connection`; tonic's channel has nothing of the kind.
-    #[must_use]
-    pub fn wait_for_ready(&self) -> Option<bool> {
-        self.entry.wait_for_ready
-    }
+        /// Returns whether calls wait if no connection can be made, as the entry says. It takes effect over a `Connection`
+        /// of `gax-connection`; tonic's channel has nothing of the kind.
+        pub wait_for_ready: Option<bool> = self.entry.wait_for_ready;
 
-    /// The longest that a stream of responses may let its caller wait for a message, as the entry says: gax-java's wait timeout.
-    #[must_use]
-    pub fn wait_timeout(&self) -> Option<Duration> {
-        self.entry.wait_timeout
-    }
+        /// The longest that a stream of responses may let its caller wait for a message, as the entry says: gax-java's wait timeout.
+        pub wait_timeout: Option<Duration> = self.entry.wait_timeout;
 
-    /// The longest that a caller may leave a stream of responses alone, as the entry says: gax-java's idle timeout.
-    #[must_use]
-    pub fn idle_timeout(&self) -> Option<Duration> {
-        self.entry.idle_timeout
-    }
+        /// The longest that a caller may leave a stream of responses alone, as the entry says: gax-java's idle timeout.
+        pub idle_timeout: Option<Duration> = self.entry.idle_timeout;
 
-    /// How long a request may be, in bytes, as the entry says. Nothing here acts on it.
-    #[must_use]
-    pub fn max_request_message_bytes(&self) -> Option<u64> {
-        self.entry.max_request_message_bytes
-    }
+        /// How long a request may be, in bytes, as the entry says. Nothing here acts on it.
+        pub max_request_message_bytes: Option<u64> = self.entry.max_request_message_bytes;
 
-    /// How long a response may be, in bytes, as the entry says. Nothing here acts on it.
-    #[must_use]
-    pub fn max_response_message_bytes(&self) -> Option<u64> {
-        self.entry.max_response_message_bytes
+        /// How long a response may be, in bytes, as the entry says. Nothing here acts on it.
+        pub max_response_message_bytes: Option<u64> = self.entry.max_response_message_bytes;
     }
 
     /// The policy that operations of the method run by, with that compatibility.
@@ -137,34 +108,27 @@ impl<'a> MethodPolicy<'a> {
             .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
     }
 
-    /// The format of the file that the entry is from; `None`: it was made in code, or the table has no entry.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_table::{RetryTable, TableFormat};
-    ///
-    /// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "5s"}]}"#)?;
-    /// assert_eq!(table.lookup("a.B", "C").and_then(|policy| policy.format()), Some(TableFormat::ServiceConfig));
-    /// # Ok::<(), gax_table::TableError>(())
-    /// ```
-    #[must_use]
-    pub fn format(&self) -> Option<TableFormat> {
-        self.entry.format
-    }
+    gax_text::getters! { self:
+        /// The format of the file that the entry is from; `None`: it was made in code, or the table has no entry.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_table::{RetryTable, TableFormat};
+        ///
+        /// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "5s"}]}"#)?;
+        /// assert_eq!(table.lookup("a.B", "C").and_then(|policy| policy.format()), Some(TableFormat::ServiceConfig));
+        /// # Ok::<(), gax_table::TableError>(())
+        /// ```
+        pub format: Option<TableFormat> = self.entry.format;
 
-    /// Returns whether the table says that the method is idempotent: that the service may carry out a call more than once.
-    /// `None`: it doesn't say. See [`RetryTable::idempotent`](crate::RetryTable::idempotent), which also knows methods
-    /// that have no policy. An [entry by its number](crate::RetryTable::entry) has its own word.
-    #[must_use]
-    pub fn idempotent(&self) -> Option<bool> {
-        self.idempotent
-    }
+        /// Returns whether the table says that the method is idempotent: that the service may carry out a call more than once.
+        /// `None`: it doesn't say. See [`RetryTable::idempotent`](crate::RetryTable::idempotent), which also knows methods
+        /// that have no policy. An [entry by its number](crate::RetryTable::entry) has its own word.
+        pub idempotent: Option<bool> = self.idempotent;
 
-    /// The entry's hedging policy, kept as written.
-    #[must_use]
-    pub fn hedging(&self) -> Option<&'a HedgingPolicy> {
-        self.entry.hedging.as_ref()
+        /// The entry's hedging policy, kept as written.
+        pub hedging: Option<&'a HedgingPolicy> = self.entry.hedging.as_ref();
     }
 }
 

@@ -51,15 +51,9 @@ pub struct RetryTable {
     inner: Arc<Inner>,
 }
 
-/// Short: a table may have hundreds of entries.
-impl fmt::Debug for RetryTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RetryTable")
-            .field("dialect", &self.inner.dialect)
-            .field("entries", &self.inner.entries.len())
-            .field("findings", &self.inner.findings.len())
-            .finish_non_exhaustive()
-    }
+// Short: a table may have hundreds of entries.
+gax_text::short_debug! {
+    self: RetryTable { dialect: self.inner.dialect, entries: self.inner.entries.len(), findings: self.inner.findings.len() }
 }
 
 #[derive(Debug)]
@@ -103,70 +97,66 @@ impl RetryTable {
         Ok(Self::assemble(dialect.unwrap_or_default(), files))
     }
 
-    /// Which HTTP requests are safe to retry, as `[http]` in a TOML table says; of several tables, as the
-    /// last one says that has any.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[cfg(feature = "toml")] {
-    /// use gax_retry::http::RequestFacts;
-    /// use gax_table::RetryTable;
-    ///
-    /// let table = RetryTable::parse(
-    ///     r#"
-    ///     [http]
-    ///     base = "http-methods"
-    ///
-    ///     [[http.rule]]
-    ///     name = "invoices.pay"
-    ///     method = "POST"
-    ///     path = "/v1/{name=invoices/*}:pay"
-    ///     if_any = [{ header = "Idempotency-Key" }]
-    ///     "#,
-    /// )?;
-    /// let rules = table.idempotency().unwrap();
-    /// let pay = RequestFacts::new("POST", "/v1/invoices/7:pay");
-    /// assert_eq!(rules.classify(&pay).to_string(), "conditional: Idempotency-Key header missing");
-    /// # }
-    /// # Ok::<(), gax_table::TableError>(())
-    /// ```
-    #[cfg(feature = "http")]
-    #[must_use]
-    pub fn idempotency(&self) -> Option<&gax_retry::http::IdempotencyTable> {
-        self.http().map(super::http_table::HttpTable::idempotency)
-    }
+    gax_text::getters! { self:
+        /// Which HTTP requests are safe to retry, as `[http]` in a TOML table says; of several tables, as the
+        /// last one says that has any.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "toml")] {
+        /// use gax_retry::http::RequestFacts;
+        /// use gax_table::RetryTable;
+        ///
+        /// let table = RetryTable::parse(
+        ///     r#"
+        ///     [http]
+        ///     base = "http-methods"
+        ///
+        ///     [[http.rule]]
+        ///     name = "invoices.pay"
+        ///     method = "POST"
+        ///     path = "/v1/{name=invoices/*}:pay"
+        ///     if_any = [{ header = "Idempotency-Key" }]
+        ///     "#,
+        /// )?;
+        /// let rules = table.idempotency().unwrap();
+        /// let pay = RequestFacts::new("POST", "/v1/invoices/7:pay");
+        /// assert_eq!(rules.classify(&pay).to_string(), "conditional: Idempotency-Key header missing");
+        /// # }
+        /// # Ok::<(), gax_table::TableError>(())
+        /// ```
+        #[cfg(feature = "http")]
+        pub idempotency: Option<&gax_retry::http::IdempotencyTable> = self.http().map(super::http_table::HttpTable::idempotency);
 
-    /// Which HTTP requests are safe to retry, and with which settings, from `[http]` in a TOML table; of several tables, the last
-    /// one that has it. The rules of OpenAPI documents follow its rules. They use the settings of `[http]`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[cfg(feature = "toml")] {
-    /// use gax_retry::http::RequestFacts;
-    /// use gax_table::RetryTable;
-    ///
-    /// let document = RetryTable::parse(
-    ///     r#"{"openapi": "3.1.0", "paths": {"/payments": {"post": {
-    ///         "operationId": "createPayment",
-    ///         "parameters": [{"in": "header", "name": "Idempotency-Key"}]
-    ///     }}}}"#,
-    /// )?;
-    /// let settings = RetryTable::parse("[http]\ntotal_timeout = \"20s\"\nmax_attempts = 3\n")?;
-    /// let table = RetryTable::merged([document, settings])?;
-    /// let http = table.http().ok_or("no rules")?;
-    /// let create = http.idempotency().classify(&RequestFacts::new("POST", "/payments"));
-    /// assert_eq!(create.rule(), Some("createPayment"));
-    /// assert_eq!(create.to_string(), "conditional: Idempotency-Key header missing");
-    /// assert_eq!(http.policy_of(create.rule()).unwrap().settings().max_attempts(), Some(3));
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg(feature = "http")]
-    #[must_use]
-    pub fn http(&self) -> Option<&super::http_table::HttpTable> {
-        self.inner.http.as_ref()
+        /// Which HTTP requests are safe to retry, and with which settings, from `[http]` in a TOML table; of several tables, the last
+        /// one that has it. The rules of OpenAPI documents follow its rules. They use the settings of `[http]`.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "toml")] {
+        /// use gax_retry::http::RequestFacts;
+        /// use gax_table::RetryTable;
+        ///
+        /// let document = RetryTable::parse(
+        ///     r#"{"openapi": "3.1.0", "paths": {"/payments": {"post": {
+        ///         "operationId": "createPayment",
+        ///         "parameters": [{"in": "header", "name": "Idempotency-Key"}]
+        ///     }}}}"#,
+        /// )?;
+        /// let settings = RetryTable::parse("[http]\ntotal_timeout = \"20s\"\nmax_attempts = 3\n")?;
+        /// let table = RetryTable::merged([document, settings])?;
+        /// let http = table.http().ok_or("no rules")?;
+        /// let create = http.idempotency().classify(&RequestFacts::new("POST", "/payments"));
+        /// assert_eq!(create.rule(), Some("createPayment"));
+        /// assert_eq!(create.to_string(), "conditional: Idempotency-Key header missing");
+        /// assert_eq!(http.policy_of(create.rule()).unwrap().settings().max_attempts(), Some(3));
+        /// # }
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[cfg(feature = "http")]
+        pub http: Option<&super::http_table::HttpTable> = self.inner.http.as_ref();
     }
 
     pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {
@@ -451,15 +441,12 @@ impl RetryTable {
         self.inner.definition_names.definitions(service)
     }
 
-    /// The limit on retries to one server. If several files have one, that of the last file applies.
-    #[must_use]
-    pub fn throttling(&self) -> Option<RetryThrottling> {
-        self.inner.files.iter().rev().find_map(|file| file.throttling)
-    }
+    gax_text::getters! { self:
+        /// The limit on retries to one server. If several files have one, that of the last file applies.
+        pub throttling: Option<RetryThrottling> = self.inner.files.iter().rev().find_map(|file| file.throttling);
 
-    /// The findings about the table, in the order of its text.
-    pub fn findings(&self) -> &[Finding] {
-        &self.inner.findings
+        /// The findings about the table, in the order of its text.
+        pub findings: &[Finding] = &self.inner.findings;
     }
 }
 

@@ -44,43 +44,33 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Which client's interpretation of the file is used.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
+    gax_text::setters! { self:
+        /// Which client's interpretation of the file is used.
+        pub dialect(dialect: Dialect) => self.dialect = dialect;
 
-    /// The file's name, for messages and origins. Nothing is read from it.
-    pub fn file_name(mut self, name: impl AsRef<str>) -> Self {
-        self.file = Some(name.as_ref().into());
-        self
-    }
+        /// The file's name, for messages and origins. Nothing is read from it.
+        pub file_name(name: impl AsRef<str>) => self.file = Some(name.as_ref().into());
 
-    /// The format of the file. Default: detected from its content.
-    pub fn format(mut self, format: impl Into<Option<TableFormat>>) -> Self {
-        self.format = format.into();
-        self
-    }
+        /// The format of the file. Default: detected from its content.
+        pub format(format: impl Into<Option<TableFormat>>) => self.format = format.into();
 
-    /// Sets whether the file is also checked as other readers would read it. Default: no. Files that Google's Java generator
-    /// drops (`dropped-file`) or fails for (`refused-by-gax-java`), and files that gRPC rejects (`refused-by-grpc`), are
-    /// findings then. This only applies to service configs in the dialect [`AsWritten`](Dialect::AsWritten).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_table::RetryTable;
-    ///
-    /// let text = br#"{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 3}}]}"#;
-    /// let table = RetryTable::reader().other_readers(true).read(text)?;
-    /// let refused: Vec<&str> =
-    ///     table.findings().iter().map(|finding| finding.rule()).filter(|rule| rule.starts_with("refused")).collect();
-    /// assert_eq!(refused, ["refused-by-gax-java", "refused-by-grpc"]);
-    /// # Ok::<(), gax_table::TableError>(())
-    /// ```
-    pub fn other_readers(mut self, are_asked: bool) -> Self {
-        self.other_readers = are_asked;
-        self
+        /// Sets whether the file is also checked as other readers would read it. Default: no. Files that Google's Java generator
+        /// drops (`dropped-file`) or fails for (`refused-by-gax-java`), and files that gRPC rejects (`refused-by-grpc`), are
+        /// findings then. This only applies to service configs in the dialect [`AsWritten`](Dialect::AsWritten).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_table::RetryTable;
+        ///
+        /// let text = br#"{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 3}}]}"#;
+        /// let table = RetryTable::reader().other_readers(true).read(text)?;
+        /// let refused: Vec<&str> =
+        ///     table.findings().iter().map(|finding| finding.rule()).filter(|rule| rule.starts_with("refused")).collect();
+        /// assert_eq!(refused, ["refused-by-gax-java", "refused-by-grpc"]);
+        /// # Ok::<(), gax_table::TableError>(())
+        /// ```
+        pub other_readers(are_asked: bool) => self.other_readers = are_asked;
     }
 
     /// Reads a table from a file's content, in whatever format it is.

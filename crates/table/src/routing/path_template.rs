@@ -48,16 +48,12 @@ pub struct PathVariable {
 }
 
 impl PathVariable {
-    /// The path of the request's field, such as `book.name`; of a routing template it is the key.
-    #[must_use]
-    pub fn field(&self) -> &str {
-        &self.field
-    }
+    gax_text::getters! { self:
+        /// The path of the request's field, such as `book.name`; of a routing template it is the key.
+        pub field: &str = &self.field;
 
-    /// The place of its segments among those of the template.
-    #[must_use]
-    pub fn segments(&self) -> Range<usize> {
-        self.segments.clone()
+        /// The place of its segments among those of the template.
+        pub segments: Range<usize> = self.segments.clone();
     }
 }
 

@@ -39,15 +39,12 @@ impl ServiceDescription {
         self
     }
 
-    /// The full name, such as `google.cloud.asset.v1.AssetService`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
+    gax_text::getters! { self:
+        /// The full name, such as `google.cloud.asset.v1.AssetService`.
+        pub name: &str = &self.name;
 
-    /// The methods, in the order in which they were added.
-    pub fn methods(&self) -> &[MethodDescription] {
-        &self.methods
+        /// The methods, in the order in which they were added.
+        pub methods: &[MethodDescription] = &self.methods;
     }
 }
 
@@ -116,24 +113,17 @@ impl MethodDescription {
         self
     }
 
-    /// The method as one of another service that is mixed into this one, such as
-    /// `google.cloud.location.Locations`. A table knows it under the host's name.
-    pub fn mixed_in_from(mut self, service: impl Into<String>) -> Self {
-        self.own_service = Some(service.into());
-        self
-    }
+    gax_text::setters! { self:
+        /// The method as one of another service that is mixed into this one, such as
+        /// `google.cloud.location.Locations`. A table knows it under the host's name.
+        pub mixed_in_from(service: impl Into<String>) => self.own_service = Some(service.into());
 
-    /// The method with the verb under which it can be called over HTTP, such as `GET`: that of its
-    /// `google.api.http`.
-    pub fn with_http_verb(mut self, verb: impl Into<String>) -> Self {
-        self.http_verb = Some(verb.into());
-        self
-    }
+        /// The method with the verb under which it can be called over HTTP, such as `GET`: that of its
+        /// `google.api.http`.
+        pub with_http_verb(verb: impl Into<String>) => self.http_verb = Some(verb.into());
 
-    /// The method with the `idempotency_level` of its proto.
-    pub fn with_idempotency(mut self, level: IdempotencyLevel) -> Self {
-        self.idempotency = level;
-        self
+        /// The method with the `idempotency_level` of its proto.
+        pub with_idempotency(level: IdempotencyLevel) => self.idempotency = level;
     }
 
     /// Returns whether its proto says that it is idempotent: by its `idempotency_level`, or by `google.api.http`, if it is a

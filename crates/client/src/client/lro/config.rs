@@ -63,12 +63,10 @@ impl Config {
         }
     }
 
-    pub(super) fn waiting(self, waits: bool) -> Self {
-        Self { waits, ..self }
-    }
+    gax_text::setters! { self:
+        pub(super) waiting(waits: bool) => self.waits = waits;
 
-    pub(super) fn cancelling(self, cancels: bool) -> Self {
-        Self { cancels, ..self }
+        pub(super) cancelling(cancels: bool) => self.cancels = cancels;
     }
 }
 

@@ -85,16 +85,12 @@ impl LongRunningEnd {
         self
     }
 
-    /// The operation's name, with which it is resumed; empty if the server has not given one.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.inner.name
-    }
+    gax_text::getters! { self:
+        /// The operation's name, with which it is resumed; empty if the server has not given one.
+        pub name: &str = &self.inner.name;
 
-    /// The operation as its server described it last; `None` if it never did.
-    #[must_use]
-    pub fn operation(&self) -> Option<&Operation> {
-        self.inner.operation.as_ref()
+        /// The operation as its server described it last; `None` if it never did.
+        pub operation: Option<&Operation> = self.inner.operation.as_ref();
     }
 
     /// The last metadata; `None` if there is none, or none of that type.
@@ -258,16 +254,8 @@ impl fmt::Debug for LongRunningError {
     }
 }
 
-/// Short: without the report and the messages.
-impl fmt::Debug for LongRunningEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LongRunningEnd")
-            .field("name", &self.name())
-            .field("code", &self.code())
-            .field("limit", &self.limit())
-            .finish_non_exhaustive()
-    }
-}
+// Short: without the report and the messages.
+gax_text::short_debug! { self: LongRunningEnd { name: self.name(), code: self.code(), limit: self.limit() } }
 
 impl Error for LongRunningError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -165,16 +165,12 @@ impl<R, M> LongRunning<R, M> {
         self.types.metadata.read(any).ok()
     }
 
-    /// Returns whether the server has reported that the operation is done.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.known.is_done()
-    }
+    gax_text::getters! { self:
+        /// Returns whether the server has reported that the operation is done.
+        pub is_done: bool = self.known.is_done();
 
-    /// The first call and each poll, a row for each; `None` until polling has ended. Await `&mut handle` to keep the handle.
-    #[must_use]
-    pub fn report(&self) -> Option<&OperationReport> {
-        self.ended.as_ref().map(|ended| &ended.report)
+        /// The first call and each poll, a row for each; `None` until polling has ended. Await `&mut handle` to keep the handle.
+        pub report: Option<&OperationReport> = self.ended.as_ref().map(|ended| &ended.report);
     }
 
     /// Starts the operation and waits for its name; a resumed operation already has it. Store the name to [resume](Self)
@@ -394,14 +390,7 @@ impl<R, M> Future for LongRunning<R, M> {
     }
 }
 
-impl<R, M> fmt::Debug for LongRunning<R, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LongRunning")
-            .field("name", &self.name())
-            .field("is_done", &self.is_done())
-            .finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [R, M] LongRunning<R, M> { name: self.name(), is_done: self.is_done() } }
 
 /// The metadata of each reply, until polling ends: see [`LongRunning::progress`].
 ///

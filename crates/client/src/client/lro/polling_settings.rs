@@ -5,7 +5,6 @@ use crate::settings::CallSettings;
 use gax_driver::OperationOptions;
 use gax_retry::{Code, RetrySettings};
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic::Status;
@@ -87,22 +86,18 @@ impl PollingSettings {
         }
     }
 
-    /// The delays between polls, and the limits of all of them: the total timeout, and the number of polls. The RPC
-    /// timeout, if one is set, is that of one poll with all its retries. Without any limit the second poll is refused.
-    pub fn polling(self, polling: RetrySettings) -> Self {
-        Self { polling, ..self }
-    }
+    gax_text::setters! { self:
+        /// The delays between polls, and the limits of all of them: the total timeout, and the number of polls. The RPC
+        /// timeout, if one is set, is that of one poll with all its retries. Without any limit the second poll is refused.
+        pub polling(polling: RetrySettings) => self.polling = polling;
 
-    /// How each poll is retried, within what is left of the polling time. For a client that retries by itself give one attempt
-    /// ([`RetrySettings::no_retry`]).
-    pub fn each_poll(self, settings: CallSettings) -> Self {
-        Self { each_poll: settings, ..self }
-    }
+        /// How each poll is retried, within what is left of the polling time. For a client that retries by itself give one attempt
+        /// ([`RetrySettings::no_retry`]).
+        pub each_poll(settings: CallSettings) => self.each_poll = settings;
 
-    /// Sets whether an operation that is not done when the polling time has passed is cancelled at its server, by
-    /// [`with_cancel`](Self::with_cancel), and then polled again.
-    pub fn cancel_on_timeout(self, cancels: bool) -> Self {
-        Self { cancels, ..self }
+        /// Sets whether an operation that is not done when the polling time has passed is cancelled at its server, by
+        /// [`with_cancel`](Self::with_cancel), and then polled again.
+        pub cancel_on_timeout(cancels: bool) => self.cancels = cancels;
     }
 
     /// Rules, observers, jitter and more, set over what was set before. The retry budget and the switches of retries are for
@@ -153,13 +148,11 @@ impl From<&RetrySettings> for PollingSettings {
     }
 }
 
-impl fmt::Debug for PollingSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PollingSettings")
-            .field("polling", &self.polling)
-            .field("each_poll", &self.each_poll)
-            .field("cancel_on_timeout", &self.cancels)
-            .field("named", &self.name)
-            .finish_non_exhaustive()
+gax_text::short_debug! {
+    self: PollingSettings {
+        polling: self.polling,
+        each_poll: self.each_poll,
+        cancel_on_timeout: self.cancels,
+        named: self.name
     }
 }

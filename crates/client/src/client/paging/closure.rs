@@ -1,7 +1,6 @@
 //! Pages that a closure reads.
 
 use crate::client::paging::{IntoPage, Page, PageSource, PageToken, Paged};
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 
@@ -75,8 +74,4 @@ where
     }
 }
 
-impl<F, T> fmt::Debug for ClosurePages<F, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClosurePages").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [F, T] ClosurePages<F, T> {} }

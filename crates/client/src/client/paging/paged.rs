@@ -5,7 +5,7 @@ use crate::client::paging::{PageSource, Pages};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::{fmt, vec};
+use std::vec;
 use tokio_stream::Stream;
 
 /// A list that a server gives page by page, as a [`Stream`] of its items.
@@ -156,8 +156,4 @@ impl<S: PageSource> Stream for Paged<S> {
     }
 }
 
-impl<S: PageSource> fmt::Debug for Paged<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Paged").field("token", &self.token()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [S: PageSource] Paged<S> { token: self.token() } }

@@ -2,7 +2,6 @@
 
 use crate::client::paging::PageSource;
 use crate::client::paging::walk::{ErrorOf, PageOf, Walk};
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -76,8 +75,4 @@ impl<S: PageSource> Stream for Pages<S> {
     }
 }
 
-impl<S: PageSource> fmt::Debug for Pages<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pages").field("token", &self.token()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [S: PageSource] Pages<S> { token: self.token() } }

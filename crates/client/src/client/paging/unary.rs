@@ -4,7 +4,6 @@ use crate::client::core::Client;
 use crate::client::paging::{Page, PageSource, Paged};
 use crate::client::unary::UnaryCall;
 use prost::Message;
-use std::fmt;
 use tonic::metadata::MetadataMap;
 use tonic::{Extensions, Request, Response, Status};
 use tonic_gax::GrpcTransport;
@@ -55,11 +54,7 @@ where
     }
 }
 
-impl<T, Req, Res, Item> fmt::Debug for UnaryPages<T, Req, Res, Item> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnaryPages").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [T, Req, Res, Item] UnaryPages<T, Req, Res, Item> {} }
 
 /// For generated code: where an RPC's messages have what paging is about.
 #[expect(missing_debug_implementations, reason = "for generated code")]

@@ -3,7 +3,6 @@
 use crate::client::streaming::response_stream::ResponseStream;
 use gax_streams::__private::{MessageSource, SharedSource};
 use http::Extensions;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -72,11 +71,7 @@ impl<R> Future for StreamingCall<R> {
     }
 }
 
-impl<R> fmt::Debug for StreamingCall<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamingCall").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [R] StreamingCall<R> {} }
 
 /// A channel that makes an operation of each call of one method.
 #[derive(Debug, Clone)]

@@ -80,17 +80,13 @@ impl<M: Send + 'static> ResponseStream<M> {
         self.look(|source| MetadataMap::from_headers(source.head()))
     }
 
-    /// How often the stream was [restarted](gax_streams::resumption::Resume::Anew), as of the connection that was opened last: after
-    /// that, messages may come again.
-    #[must_use]
-    pub fn restarts(&self) -> u64 {
-        self.look(MessageSource::restarts).unwrap_or_default()
-    }
+    gax_text::getters! { self:
+        /// How often the stream was [restarted](gax_streams::resumption::Resume::Anew), as of the connection that was opened last: after
+        /// that, messages may come again.
+        pub restarts: u64 = self.look(MessageSource::restarts).unwrap_or_default();
 
-    /// The report of a stream that resumes, once it has ended: a row for each connection.
-    #[must_use]
-    pub fn report(&self) -> Option<OperationReport> {
-        self.look(MessageSource::report).flatten()
+        /// The report of a stream that resumes, once it has ended: a row for each connection.
+        pub report: Option<OperationReport> = self.look(MessageSource::report).flatten();
     }
 
     /// tonic's stream.

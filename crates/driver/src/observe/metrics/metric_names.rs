@@ -2,7 +2,6 @@
 
 use crate::observe::OperationInfo;
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync;
@@ -70,65 +69,46 @@ impl MetricNames {
         self
     }
 
-    /// Sets whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
-    /// of gRFC A96. Transparent retries are not attempts: a separate metric counts them for each call.
-    pub fn attempt_types(mut self, are_recorded: bool) -> Self {
-        self.attempt_types = are_recorded;
-        self
-    }
+    gax_text::setters! { self:
+        /// Sets whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
+        /// of gRFC A96. Transparent retries are not attempts: a separate metric counts them for each call.
+        pub attempt_types(are_recorded: bool) => self.attempt_types = are_recorded;
 
-    /// Sets whether the bytes are measured that each attempt over gRPC sends and receives (gRFC A66). An attempt takes two
-    /// allocations more then.
-    pub fn message_sizes(mut self, are_measured: bool) -> Self {
-        self.message_sizes = are_measured;
-        self
-    }
+        /// Sets whether the bytes are measured that each attempt over gRPC sends and receives (gRFC A66). An attempt takes two
+        /// allocations more then.
+        pub message_sizes(are_measured: bool) => self.message_sizes = are_measured;
 
-    /// Sets whether the time is measured that attempts wait until a connection reads their requests (gRFC A121): it has to be
-    /// there, and to have a free stream. Over HTTP, until the client takes them. An attempt that did not wait is left out.
-    pub fn attempt_delays(mut self, are_measured: bool) -> Self {
-        self.attempt_delays = are_measured;
-        self
-    }
+        /// Sets whether the time is measured that attempts wait until a connection reads their requests (gRFC A121): it has to be
+        /// there, and to have a free stream. Over HTTP, until the client takes them. An attempt that did not wait is left out.
+        pub attempt_delays(are_measured: bool) => self.attempt_delays = are_measured;
 
-    /// Sets whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
-    /// [replaced](crate::LivePolicies). Each version creates new time series.
-    pub fn settings_versions(mut self, are_recorded: bool) -> Self {
-        self.settings_versions = are_recorded;
-        self
-    }
+        /// Sets whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
+        /// [replaced](crate::LivePolicies). Each version creates new time series.
+        pub settings_versions(are_recorded: bool) => self.settings_versions = are_recorded;
 
-    /// Sets whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
-    /// the same values as `grpc.client.call.duration`.
-    pub fn rpc_conventions(mut self, are_followed: bool) -> Self {
-        self.rpc_conventions = are_followed;
-        self
-    }
+        /// Sets whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
+        /// the same values as `grpc.client.call.duration`.
+        pub rpc_conventions(are_followed: bool) => self.rpc_conventions = are_followed;
 
-    /// The server's name, for the attribute `server.address` of `rpc.client.call.duration`.
-    pub fn server_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
-        self.server_address = Some(address.into());
-        self
-    }
+        /// The server's name, for the attribute `server.address` of `rpc.client.call.duration`.
+        pub server_address(address: impl Into<Cow<'static, str>>) => self.server_address = Some(address.into());
 
-    /// Measures operations by the names of gax-java's metrics as well, for dashboards that services in Java share:
-    /// `{prefix}/attempt_count`, `{prefix}/operation_count`, and in milliseconds `{prefix}/attempt_latency` and
-    /// `{prefix}/operation_latency`. Their attributes are `method` (such as `AssetService.ListAssets`), `status`,
-    /// `language` and `version`, which is that of this crate. The prefix has letters, digits and `_.-/`, as names of
-    /// OpenTelemetry do.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_driver::observe::MetricNames;
-    ///
-    /// // assets.example.com/attempt_count and so on
-    /// let names = MetricNames::new().gax_java_prefix("assets.example.com");
-    /// # drop(names);
-    /// ```
-    pub fn gax_java_prefix(mut self, prefix: impl Into<Cow<'static, str>>) -> Self {
-        self.gax_java_prefix = Some(prefix.into());
-        self
+        /// Measures operations by the names of gax-java's metrics as well, for dashboards that services in Java share:
+        /// `{prefix}/attempt_count`, `{prefix}/operation_count`, and in milliseconds `{prefix}/attempt_latency` and
+        /// `{prefix}/operation_latency`. Their attributes are `method` (such as `AssetService.ListAssets`), `status`,
+        /// `language` and `version`, which is that of this crate. The prefix has letters, digits and `_.-/`, as names of
+        /// OpenTelemetry do.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_driver::observe::MetricNames;
+        ///
+        /// // assets.example.com/attempt_count and so on
+        /// let names = MetricNames::new().gax_java_prefix("assets.example.com");
+        /// # drop(names);
+        /// ```
+        pub gax_java_prefix(prefix: impl Into<Cow<'static, str>>) => self.gax_java_prefix = Some(prefix.into());
     }
 
     /// The name of a method; `None`: it is one of the others.
@@ -146,17 +126,15 @@ impl Default for MetricNames {
     }
 }
 
-impl fmt::Debug for MetricNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MetricNames")
-            .field("target", &self.target)
-            .field("attempt_types", &self.attempt_types)
-            .field("message_sizes", &self.message_sizes)
-            .field("attempt_delays", &self.attempt_delays)
-            .field("settings_versions", &self.settings_versions)
-            .field("rpc_conventions", &self.rpc_conventions)
-            .field("server_address", &self.server_address)
-            .field("gax_java_prefix", &self.gax_java_prefix)
-            .finish_non_exhaustive()
+gax_text::short_debug! {
+    self: MetricNames {
+        target: self.target,
+        attempt_types: self.attempt_types,
+        message_sizes: self.message_sizes,
+        attempt_delays: self.attempt_delays,
+        settings_versions: self.settings_versions,
+        rpc_conventions: self.rpc_conventions,
+        server_address: self.server_address,
+        gax_java_prefix: self.gax_java_prefix
     }
 }

@@ -4,7 +4,6 @@ use crate::observe::spans::operation_span::{OperationSpan, integer, prefixed};
 use crate::observe::spans::span_options::SpanOptions;
 use crate::observe::{OperationInfo, OperationObserver, OutgoingHeaders};
 use gax_retry::{IntoCodes, ParseCodeError};
-use std::fmt;
 use std::sync::Arc;
 use tracing::field::Empty;
 use tracing::{Level, Span, enabled, info_span};
@@ -22,8 +21,9 @@ use tracing::{Level, Span, enabled, info_span};
 /// | a retry, a pushback, a spent budget, a transparent retry, a cancelled operation | DEBUG | what is known of it |
 /// | a message over gRPC: "Outbound message", "Inbound message" or "Inbound compressed message" | TRACE, in the attempt's span | `sequence-number`, `message-size` or, of a compressed one, `message-size-compressed` |
 ///
-/// The names are those of gRFCs A72 and A121 and of OpenTelemetry's conventions for RPCs; those that begin with `otel.` are
-/// read by `tracing-opentelemetry`. Numbers are `i64`, since it makes strings of others. Over HTTP and for closures `rpc.system.name` and `rpc.method` are left out.
+/// The names are those of gRFCs A72 and A121 and of OpenTelemetry's conventions for RPCs; those that begin with `otel.` are read by
+/// `tracing-opentelemetry`. Numbers are `i64`, since it makes strings of others. Over HTTP and for closures `rpc.system.name` and
+/// `rpc.method` are left out.
 ///
 /// # Examples
 ///
@@ -85,24 +85,17 @@ impl TracingObserver {
         Ok(self)
     }
 
-    /// The server's name, for the field `server.address`; left out unless set, since a layer does not know it.
-    pub fn server_address(mut self, address: impl Into<Arc<str>>) -> Self {
-        self.server_address = Some(address.into());
-        self
-    }
+    gax_text::setters! { self:
+        /// The server's name, for the field `server.address`; left out unless set, since a layer does not know it.
+        pub server_address(address: impl Into<Arc<str>>) => self.server_address = Some(address.into());
 
-    /// Sets whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
-    /// writes it, instead of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
-    pub fn sent_prefix(mut self, is_set: bool) -> Self {
-        self.sent_prefix = is_set;
-        self
-    }
+        /// Sets whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
+        /// writes it, instead of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
+        pub sent_prefix(is_set: bool) => self.sent_prefix = is_set;
 
-    /// Sets whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
-    /// start until a connection reads its request (gRFC A121); over HTTP until the client accepts it. Default: no.
-    pub fn attempt_delays(mut self, are_spans: bool) -> Self {
-        self.options.attempt_delays = are_spans;
-        self
+        /// Sets whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
+        /// start until a connection reads its request (gRFC A121); over HTTP until the client accepts it. Default: no.
+        pub attempt_delays(are_spans: bool) => self.options.attempt_delays = are_spans;
     }
 
     /// Writes the context of each attempt's span into the headers of its request, so that the server's span becomes its
@@ -116,13 +109,7 @@ impl TracingObserver {
     }
 }
 
-impl fmt::Debug for TracingObserver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TracingObserver")
-            .field("server_address", &self.server_address)
-            .finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: TracingObserver { server_address: self.server_address } }
 
 impl OperationObserver for TracingObserver {
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {

@@ -106,16 +106,12 @@ impl Inbound {
         INBOUND.try_with(Self::clone).unwrap_or_default()
     }
 
-    /// The time that is left until the request's deadline; `None`: it has none.
-    #[must_use]
-    pub fn time_left(&self) -> Option<Duration> {
-        self.deadline().map(until)
-    }
+    gax_text::getters! { self:
+        /// The time that is left until the request's deadline; `None`: it has none.
+        pub time_left: Option<Duration> = self.deadline().map(until);
 
-    /// How often the request was sent before, as its header `grpc-previous-rpc-attempts` says (gRFC A6); 0 without one.
-    #[must_use]
-    pub fn previous_attempts(&self) -> u32 {
-        self.served.as_ref().map_or(0, |served| served.previous_attempts)
+        /// How often the request was sent before, as its header `grpc-previous-rpc-attempts` says (gRFC A6); 0 without one.
+        pub previous_attempts: u32 = self.served.as_ref().map_or(0, |served| served.previous_attempts);
     }
 
     /// Returns whether the request has ended: its handler was dropped, or its response has been sent to its end.

@@ -3,7 +3,6 @@
 use crate::operation::inbound::handle::Inbound;
 use crate::operation::inbound::request_ended::RequestEnded;
 use pin_project_lite::pin_project;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -76,8 +75,4 @@ impl<F: Future> Future for Scope<F> {
     }
 }
 
-impl<F> fmt::Debug for Scope<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("inbound", &self.inbound).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [F] Scope<F> { inbound: self.inbound } }

@@ -27,16 +27,12 @@ impl<'a> BatchInfo<'a> {
         Self { batcher, sizes, trigger, waited, throttled }
     }
 
-    /// The name of the batcher.
-    #[must_use]
-    pub fn batcher(&self) -> &str {
-        self.batcher
-    }
+    gax_text::getters! { self:
+        /// The name of the batcher.
+        pub batcher: &str = self.batcher;
 
-    /// How many elements were added to it.
-    #[must_use]
-    pub fn elements(&self) -> usize {
-        self.sizes.len()
+        /// How many elements were added to it.
+        pub elements: usize = self.sizes.len();
     }
 
     /// How many entries they have; one each, unless the batcher counts them.
@@ -51,21 +47,14 @@ impl<'a> BatchInfo<'a> {
         self.sizes.iter().fold(0, |sum, size| sum.saturating_add(size.bytes()))
     }
 
-    /// How long its first element has waited in it.
-    #[must_use]
-    pub fn waited(&self) -> Duration {
-        self.waited
-    }
+    gax_text::getters! { self:
+        /// How long its first element has waited in it.
+        pub waited: Duration = self.waited;
 
-    /// How long its elements had waited for room before they were taken, added up.
-    #[must_use]
-    pub fn throttled(&self) -> Duration {
-        self.throttled
-    }
+        /// How long its elements had waited for room before they were taken, added up.
+        pub throttled: Duration = self.throttled;
 
-    /// Why it is sent.
-    #[must_use]
-    pub fn trigger(&self) -> BatchTrigger {
-        self.trigger
+        /// Why it is sent.
+        pub trigger: BatchTrigger = self.trigger;
     }
 }

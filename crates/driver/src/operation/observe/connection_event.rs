@@ -90,22 +90,15 @@ impl<'a> ConnectionEvent<'a> {
         Self { target, peer, change }
     }
 
-    /// The target, as the connection was given it.
-    #[must_use]
-    pub fn target(&self) -> &'a str {
-        self.target
-    }
+    gax_text::getters! { self:
+        /// The target, as the connection was given it.
+        pub target: &'a str = self.target;
 
-    /// The endpoint's address; of an endpoint with several that has no connection, the first of them.
-    #[must_use]
-    pub fn peer(&self) -> &'a str {
-        self.peer
-    }
+        /// The endpoint's address; of an endpoint with several that has no connection, the first of them.
+        pub peer: &'a str = self.peer;
 
-    /// The change.
-    #[must_use]
-    pub fn change(&self) -> ConnectionChange<'a> {
-        self.change
+        /// The change.
+        pub change: ConnectionChange<'a> = self.change;
     }
 }
 

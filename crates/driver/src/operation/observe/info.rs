@@ -104,17 +104,13 @@ impl OperationInfo {
         Self { id, name, transport, is_registered, settings_version, settings_are_watched }
     }
 
-    /// A number that no other observed operation of the process has.
-    #[must_use]
-    pub fn id(&self) -> u64 {
-        self.id
-    }
+    gax_text::getters! { self:
+        /// A number that no other observed operation of the process has.
+        pub id: u64 = self.id;
 
-    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`; over HTTP the method and the path,
-    /// such as `GET /storage/v1/b/photos`; of a closure the name that its [`Retryer`](crate::Retryer) was given.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        self.name.as_str()
+        /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`; over HTTP the method and the path,
+        /// such as `GET /storage/v1/b/photos`; of a closure the name that its [`Retryer`](crate::Retryer) was given.
+        pub method: &str = self.name.as_str();
     }
 
     /// The method as metrics and spans name it: over gRPC `package.Service/Method`, without a path prefix of the
@@ -124,30 +120,21 @@ impl OperationInfo {
         if self.transport.names_rpcs { full_method(self.method()) } else { self.method() }
     }
 
-    /// The transport that it runs over.
-    pub fn transport(&self) -> &'static Transport {
-        self.transport
-    }
+    gax_text::getters! { self:
+        /// The transport that it runs over.
+        pub transport: &'static Transport = self.transport;
 
-    /// Returns whether the program knew the method before it was called: from a generated client (including tonic's), from the layer's table or
-    /// descriptors, or as a closure's name. The number of other names has no bound, so metrics should call them all `other`. Requests
-    /// of HTTP clients are never registered.
-    #[must_use]
-    pub fn is_registered(&self) -> bool {
-        self.is_registered
-    }
+        /// Returns whether the program knew the method before it was called: from a generated client (including tonic's), from the layer's
+        /// table or descriptors, or as a closure's name. The number of other names has no bound, so metrics should call them all `other`.
+        /// Requests of HTTP clients are never registered.
+        pub is_registered: bool = self.is_registered;
 
-    /// The version of the settings that the operation began with, where they can be replaced while a program runs.
-    #[must_use]
-    pub fn settings_version(&self) -> Option<u64> {
-        self.settings_version.map(NonZeroU64::get)
-    }
+        /// The version of the settings that the operation began with, where they can be replaced while a program runs.
+        pub settings_version: Option<u64> = self.settings_version.map(NonZeroU64::get);
 
-    /// Returns whether the file of these settings was watched, and could be read, when the operation began. `None`: they have no
-    /// file that was ever watched.
-    #[must_use]
-    pub fn settings_are_watched(&self) -> Option<bool> {
-        self.settings_are_watched
+        /// Returns whether the file of these settings was watched, and could be read, when the operation began. `None`: they have no
+        /// file that was ever watched.
+        pub settings_are_watched: Option<bool> = self.settings_are_watched;
     }
 }
 

@@ -16,22 +16,15 @@ pub struct Retry<'a> {
 }
 
 impl Retry<'_> {
-    /// Which operation it is.
-    #[must_use]
-    pub fn operation(&self) -> &OperationInfo {
-        self.operation
-    }
+    gax_text::getters! { self:
+        /// Which operation it is.
+        pub operation: &OperationInfo = self.operation;
 
-    /// The attempt that failed.
-    #[must_use]
-    pub fn attempt(&self) -> &Attempt {
-        self.attempt
-    }
+        /// The attempt that failed.
+        pub attempt: &Attempt = self.attempt;
 
-    /// The wait before the next one.
-    #[must_use]
-    pub fn delay(&self) -> Duration {
-        self.delay
+        /// The wait before the next one.
+        pub delay: Duration = self.delay;
     }
 }
 

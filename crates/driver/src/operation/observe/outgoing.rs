@@ -5,7 +5,6 @@ use crate::operation::observe::observers::Recipients;
 use crate::operation::observe::transfer::MessageCounter;
 use gax_retry::StartedAttempt;
 use http::HeaderMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -75,18 +74,12 @@ impl Outbound {
         self.bytes.store(counter.bytes(), Ordering::Relaxed);
     }
 
-    /// How long after the attempt's start its first bytes were read.
-    pub(super) fn read_after(&self) -> Option<Duration> {
-        self.read_after.get().copied()
-    }
+    gax_text::getters! { self:
+        /// How long after the attempt's start its first bytes were read.
+        pub(super) read_after: Option<Duration> = self.read_after.get().copied();
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
+        pub(super) bytes: u64 = self.bytes.load(Ordering::Relaxed);
     }
 }
 
-impl fmt::Debug for Outbound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outbound").field("attempt", &self.attempt.number()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: Outbound { attempt: self.attempt.number() } }

@@ -33,64 +33,36 @@ impl OperationSummary {
         }
     }
 
-    /// The code that the caller got; `OK` after a success, `CANCELLED` if the caller dropped it.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        self.code
-    }
+    gax_text::getters! { self:
+        /// The code that the caller got; `OK` after a success, `CANCELLED` if the caller dropped it.
+        pub code: Code = self.code;
 
-    /// Why no further attempt was made; `None` after a success.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.stop_reason
-    }
+        /// Why no further attempt was made; `None` after a success.
+        pub stop_reason: Option<StopReason> = self.stop_reason;
 
-    /// The attempt that was planned and not made, because it could only have started too late.
-    #[must_use]
-    pub fn not_attempted(&self) -> Option<NotAttempted> {
-        self.not_attempted
-    }
+        /// The attempt that was planned and not made, because it could only have started too late.
+        pub not_attempted: Option<NotAttempted> = self.not_attempted;
 
-    /// How long it took; a stream until its end.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.elapsed
-    }
+        /// How long it took; a stream until its end.
+        pub elapsed: Duration = self.elapsed;
 
-    /// How many attempts were made.
-    #[must_use]
-    pub fn attempts(&self) -> u32 {
-        self.attempts
-    }
+        /// How many attempts were made.
+        pub attempts: u32 = self.attempts;
 
-    /// How many of them were retries: all but the first, and the hedges.
-    #[must_use]
-    pub fn retries(&self) -> u32 {
-        self.attempts.saturating_sub(1).saturating_sub(self.hedges)
-    }
+        /// How many of them were retries: all but the first, and the hedges.
+        pub retries: u32 = self.attempts.saturating_sub(1).saturating_sub(self.hedges);
 
-    /// How many of them were hedges.
-    #[must_use]
-    pub fn hedges(&self) -> u32 {
-        self.hedges
-    }
+        /// How many of them were hedges.
+        pub hedges: u32 = self.hedges;
 
-    /// How often a request that no server had seen was sent again immediately.
-    #[must_use]
-    pub fn transparent_retries(&self) -> u32 {
-        self.transparent_retries
-    }
+        /// How often a request that no server had seen was sent again immediately.
+        pub transparent_retries: u32 = self.transparent_retries;
 
-    /// The tokens left in the retry budget when the operation ended, as
-    /// [`RetryBudget::available`](gax_retry::RetryBudget::available) returns them; `None`: there is no budget.
-    #[must_use]
-    pub fn retry_budget(&self) -> Option<f64> {
-        self.retry_budget
-    }
+        /// The tokens left in the retry budget when the operation ended, as
+        /// [`RetryBudget::available`](gax_retry::RetryBudget::available) returns them; `None`: there is no budget.
+        pub retry_budget: Option<f64> = self.retry_budget;
 
-    /// The time, after the first attempt, in which none was in flight.
-    #[must_use]
-    pub fn retry_delay(&self) -> Duration {
-        self.retry_delay
+        /// The time, after the first attempt, in which none was in flight.
+        pub retry_delay: Duration = self.retry_delay;
     }
 }

@@ -13,32 +13,22 @@ pub struct AttemptTransfer {
 }
 
 impl AttemptTransfer {
-    /// The bytes of all messages of the request that the connection has read, as they were compressed, without the five
-    /// bytes that gRPC puts before each. After a transparent retry those of the last request: no server has seen the others.
-    /// `None`: it isn't known, since the attempt is not gRPC's.
-    #[must_use]
-    pub fn sent(&self) -> Option<u64> {
-        self.sent
-    }
+    gax_text::getters! { self:
+        /// The bytes of all messages of the request that the connection has read, as they were compressed, without the five
+        /// bytes that gRPC puts before each. After a transparent retry those of the last request: no server has seen the others.
+        /// `None`: it isn't known, since the attempt is not gRPC's.
+        pub sent: Option<u64> = self.sent;
 
-    /// The bytes of all messages of the response that have arrived, whether the caller took them or not.
-    #[must_use]
-    pub fn received(&self) -> Option<u64> {
-        self.received
-    }
+        /// The bytes of all messages of the response that have arrived, whether the caller took them or not.
+        pub received: Option<u64> = self.received;
 
-    /// How long the request waited: over gRPC from the attempt's start until the connection read its first bytes, and over
-    /// HTTP until the client took it. Where that never happened, as long as the attempt took.
-    #[must_use]
-    pub fn waited(&self) -> Duration {
-        self.waited
-    }
+        /// How long the request waited: over gRPC from the attempt's start until the connection read its first bytes, and over
+        /// HTTP until the client took it. Where that never happened, as long as the attempt took.
+        pub waited: Duration = self.waited;
 
-    /// The kind of that wait; `None`: it isn't known, because it used another connection than a `Connection`, or the
-    /// attempt did not wait.
-    #[must_use]
-    pub fn delay_type(&self) -> Option<DelayType> {
-        self.delay_type
+        /// The kind of that wait; `None`: it isn't known, because it used another connection than a `Connection`, or the
+        /// attempt did not wait.
+        pub delay_type: Option<DelayType> = self.delay_type;
     }
 }
 
@@ -54,23 +44,16 @@ pub struct WireMessage {
 }
 
 impl WireMessage {
-    /// Its place among the messages that its attempt has sent, or received; the first is 0.
-    #[must_use]
-    pub fn sequence(&self) -> u64 {
-        self.sequence
-    }
+    gax_text::getters! { self:
+        /// Its place among the messages that its attempt has sent, or received; the first is 0.
+        pub sequence: u64 = self.sequence;
 
-    /// How many bytes it has, without the five bytes that gRPC puts before it. Of a compressed one the bytes that go over
-    /// the wire.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.size
-    }
+        /// How many bytes it has, without the five bytes that gRPC puts before it. Of a compressed one the bytes that go over
+        /// the wire.
+        pub size: u64 = self.size;
 
-    /// Returns whether it is compressed.
-    #[must_use]
-    pub fn is_compressed(&self) -> bool {
-        self.is_compressed
+        /// Returns whether it is compressed.
+        pub is_compressed: bool = self.is_compressed;
     }
 }
 

@@ -31,16 +31,12 @@ impl Connections {
         self.delivered.get_or_insert_default().push(attempt, messages);
     }
 
-    pub(crate) fn peers(&self) -> &[(u32, Peer)] {
-        &self.peers
-    }
+    gax_text::getters! { self:
+        pub(crate) peers: &[(u32, Peer)] = &self.peers;
 
-    pub(crate) fn delays(&self) -> &[(u32, AttemptDelay)] {
-        &self.delays
-    }
+        pub(crate) delays: &[(u32, AttemptDelay)] = &self.delays;
 
-    pub(crate) fn messages(&self) -> Option<&Delivered> {
-        self.delivered.as_ref()
+        pub(crate) messages: Option<&Delivered> = self.delivered.as_ref();
     }
 }
 

@@ -41,28 +41,24 @@ impl OperationError {
         iter::successors(Some(error), |error| (*error).source()).find_map(<dyn Error>::downcast_ref)
     }
 
-    /// The report of the operation.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.report
-    }
+    gax_text::getters! { self:
+        /// The report of the operation.
+        pub report: &OperationReport = &self.report;
 
-    /// How far the request got, over all attempts.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_driver::OperationError;
-    /// use gax_driver::report::Delivery;
-    ///
-    /// fn is_safe_to_repeat(status: &tonic::Status) -> bool {
-    ///     OperationError::of(status).is_some_and(|error| error.delivery() < Delivery::Unknown)
-    /// }
-    /// # assert!(!is_safe_to_repeat(&tonic::Status::unavailable("")));
-    /// ```
-    #[must_use]
-    pub fn delivery(&self) -> Delivery {
-        self.report.delivery()
+        /// How far the request got, over all attempts.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_driver::OperationError;
+        /// use gax_driver::report::Delivery;
+        ///
+        /// fn is_safe_to_repeat(status: &tonic::Status) -> bool {
+        ///     OperationError::of(status).is_some_and(|error| error.delivery() < Delivery::Unknown)
+        /// }
+        /// # assert!(!is_safe_to_repeat(&tonic::Status::unavailable("")));
+        /// ```
+        pub delivery: Delivery = self.report.delivery();
     }
 
     /// Returns whether the server may have carried the request out, although the operation failed: an attempt was sent, and

@@ -67,14 +67,12 @@ impl Ledger {
         self.connections.get_or_insert_default().waited(attempt, delay);
     }
 
-    /// How long attempts waited, by their numbers.
-    pub(crate) fn delays(&self) -> &[(u32, AttemptDelay)] {
-        self.connections.as_deref().map_or(&[], Connections::delays)
-    }
+    gax_text::getters! { self:
+        /// How long attempts waited, by their numbers.
+        pub(crate) delays: &[(u32, AttemptDelay)] = self.connections.as_deref().map_or(&[], Connections::delays);
 
-    /// The endpoints that attempts went to, by the numbers of the attempts.
-    pub(crate) fn peers(&self) -> &[(u32, Peer)] {
-        self.connections.as_deref().map_or(&[], Connections::peers)
+        /// The endpoints that attempts went to, by the numbers of the attempts.
+        pub(crate) peers: &[(u32, Peer)] = self.connections.as_deref().map_or(&[], Connections::peers);
     }
 
     /// The messages that a stream which resumes has delivered.

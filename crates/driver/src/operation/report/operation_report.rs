@@ -54,15 +54,13 @@ pub struct OperationReport {
     detail: Option<Detail>,
 }
 
-/// One line; [`Display`](fmt::Display) shows all attempts.
-impl fmt::Debug for OperationReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OperationReport")
-            .field("method", &format_args!("{}", self.method))
-            .field("attempts", &self.attempt_count())
-            .field("elapsed", &self.elapsed())
-            .field("stop_reason", &self.stop_reason())
-            .finish_non_exhaustive()
+// One line; [`Display`](fmt::Display) shows all attempts.
+gax_text::short_debug! {
+    self: OperationReport {
+        method: format_args!("{}", self.method),
+        attempts: self.attempt_count(),
+        elapsed: self.elapsed(),
+        stop_reason: self.stop_reason()
     }
 }
 
@@ -154,31 +152,21 @@ impl OperationReport {
         report
     }
 
-    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
-    /// [`Retryer`](crate::Retryer) was given.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        self.method.as_str()
-    }
+    gax_text::getters! { self:
+        /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
+        /// [`Retryer`](crate::Retryer) was given.
+        pub method: &str = self.method.as_str();
 
-    /// The attempts in the order in which they ended: all of them, or the first 32 and the last 32 of more than
-    /// 64. [`attempts_left_out`](Self::attempts_left_out) says how many there were in between.
-    #[must_use]
-    pub fn attempts(&self) -> &[Attempt] {
-        self.ledger.attempts()
-    }
+        /// The attempts in the order in which they ended: all of them, or the first 32 and the last 32 of more than
+        /// 64. [`attempts_left_out`](Self::attempts_left_out) says how many there were in between.
+        pub attempts: &[Attempt] = self.ledger.attempts();
 
-    /// How many attempts were made.
-    #[must_use]
-    pub fn attempt_count(&self) -> u32 {
-        self.ledger.attempt_count()
-    }
+        /// How many attempts were made.
+        pub attempt_count: u32 = self.ledger.attempt_count();
 
-    /// How many requests the attempts made: more than [`attempt_count`](Self::attempt_count) if operations of another layer or
-    /// client below retried them in the same task ([`Note::RETRIED_INSIDE`]).
-    #[must_use]
-    pub fn request_count(&self) -> u32 {
-        self.ledger.request_count()
+        /// How many requests the attempts made: more than [`attempt_count`](Self::attempt_count) if operations of another layer or
+        /// client below retried them in the same task ([`Note::RETRIED_INSIDE`]).
+        pub request_count: u32 = self.ledger.request_count();
     }
 
     /// The first attempts, 32 at most.
@@ -194,22 +182,15 @@ impl OperationReport {
         parts(self.attempts()).1
     }
 
-    /// The number of attempts between the first and the last that the report does not contain.
-    #[must_use]
-    pub fn attempts_left_out(&self) -> u32 {
-        self.ledger.attempts.left_out()
-    }
+    gax_text::getters! { self:
+        /// The number of attempts between the first and the last that the report does not contain.
+        pub attempts_left_out: u32 = self.ledger.attempts.left_out();
 
-    /// Why no further attempt was made; `None` after a success.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.stop_reason
-    }
+        /// Why no further attempt was made; `None` after a success.
+        pub stop_reason: Option<StopReason> = self.stop_reason;
 
-    /// The attempt that was skipped because it would have started too late.
-    #[must_use]
-    pub fn not_attempted(&self) -> Option<NotAttempted> {
-        self.not_attempted
+        /// The attempt that was skipped because it would have started too late.
+        pub not_attempted: Option<NotAttempted> = self.not_attempted;
     }
 
     /// When the operation ended, counted from its start.
@@ -219,27 +200,20 @@ impl OperationReport {
         self.attempts().iter().map(Attempt::end).max().unwrap_or_default()
     }
 
-    /// How far the request got, over all attempts: whether the server can have carried it out.
-    #[must_use]
-    pub fn delivery(&self) -> Delivery {
-        self.ledger.delivery
-    }
+    gax_text::getters! { self:
+        /// How far the request got, over all attempts: whether the server can have carried it out.
+        pub delivery: Delivery = self.ledger.delivery;
 
-    /// How often a request that had not reached a server was sent again immediately (gRFC A6, "transparent retries"). This is not
-    /// an attempt and has no delay. There are at most three between two attempts, and one more in an operation for a request that a
-    /// server did not process. Over HTTP there is also one between two attempts for a request that is safe to retry, if its
-    /// connection had been used before and was closed. Cached [credentials](crate::credentials) that a server refuses are
-    /// followed by one more.
-    #[must_use]
-    pub fn transparent_retries(&self) -> u32 {
-        self.ledger.transparent_retries
-    }
+        /// How often a request that had not reached a server was sent again immediately (gRFC A6, "transparent retries"). This is not
+        /// an attempt and has no delay. There are at most three between two attempts, and one more in an operation for a request that a
+        /// server did not process. Over HTTP there is also one between two attempts for a request that is safe to retry, if its
+        /// connection had been used before and was closed. Cached [credentials](crate::credentials) that a server refuses are
+        /// followed by one more.
+        pub transparent_retries: u32 = self.ledger.transparent_retries;
 
-    /// How many messages of a stream that resumes went to the caller, over all its connections. Streams with
-    /// one connection are not counted.
-    #[must_use]
-    pub fn messages_delivered(&self) -> u64 {
-        self.ledger.messages().map_or(0, Delivered::messages)
+        /// How many messages of a stream that resumes went to the caller, over all its connections. Streams with
+        /// one connection are not counted.
+        pub messages_delivered: u64 = self.ledger.messages().map_or(0, Delivered::messages);
     }
 
     /// How many of them came over the connection of that attempt, one of those that the report has.

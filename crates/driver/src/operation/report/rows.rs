@@ -107,16 +107,12 @@ impl<T> FirstAndLast<T> {
         self.kept.sort_by_key(key);
     }
 
-    /// The values that are kept, in their order.
-    #[must_use]
-    pub fn as_slice(&self) -> &[T] {
-        &self.kept
-    }
+    gax_text::getters! { self:
+        /// The values that are kept, in their order.
+        pub as_slice: &[T] = &self.kept;
 
-    /// How many values were between the first and the last that are kept.
-    #[must_use]
-    pub fn left_out(&self) -> u32 {
-        self.left_out
+        /// How many values were between the first and the last that are kept.
+        pub left_out: u32 = self.left_out;
     }
 }
 

@@ -221,21 +221,15 @@ impl<K: Ord + Clone> Batches<K> {
         BatchAction::Wait(self.timers.first().map(|(due, _)| *due))
     }
 
-    /// The size of all elements that were accepted and whose batches have not ended.
-    pub fn outstanding(&self) -> ElementSize {
-        self.flow.outstanding().size()
-    }
+    gax_text::getters! { self:
+        /// The size of all elements that were accepted and whose batches have not ended.
+        pub outstanding: ElementSize = self.flow.outstanding().size();
 
-    /// How many elements wait for room.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.held.len()
-    }
+        /// How many elements wait for room.
+        pub held: usize = self.held.len();
 
-    /// Returns whether no more elements are taken.
-    #[must_use]
-    pub fn is_closing(&self) -> bool {
-        self.is_closing
+        /// Returns whether no more elements are taken.
+        pub is_closing: bool = self.is_closing;
     }
 
     /// Takes an element, if there is room for it.

@@ -81,16 +81,12 @@ impl BatchingPolicy {
         Ok(Self { settings, rules })
     }
 
-    /// The settings.
-    #[must_use]
-    pub fn settings(&self) -> &BatchingSettings {
-        &self.settings
-    }
+    gax_text::getters! { self:
+        /// The settings.
+        pub settings: &BatchingSettings = &self.settings;
 
-    /// How they are read.
-    #[must_use]
-    pub fn rules(&self) -> BatchingRules {
-        self.rules
+        /// How they are read.
+        pub rules: BatchingRules = self.rules;
     }
 
     /// The threshold for which a batch of that size is sent before more of that size comes.

@@ -92,23 +92,16 @@ impl Classification {
         Self { is_at_other_host, ..self }
     }
 
-    /// The name of the rule that the request matches.
-    #[must_use]
-    pub fn rule(&self) -> Option<&str> {
-        self.rule.as_deref()
-    }
+    gax_text::getters! { self:
+        /// The name of the rule that the request matches.
+        pub rule: Option<&str> = self.rule.as_deref();
 
-    /// Returns whether the path is one of Cloud Storage's JSON API, and the host is not among those of its rules: see
-    /// [`IdempotencyTable::with_host`](super::IdempotencyTable::with_host).
-    #[must_use]
-    pub fn is_at_other_host(&self) -> bool {
-        self.is_at_other_host
-    }
+        /// Returns whether the path is one of Cloud Storage's JSON API, and the host is not among those of its rules: see
+        /// [`IdempotencyTable::with_host`](super::IdempotencyTable::with_host).
+        pub is_at_other_host: bool = self.is_at_other_host;
 
-    /// Returns whether the request is safe to retry.
-    #[must_use]
-    pub fn idempotency(&self) -> &Idempotency {
-        &self.idempotency
+        /// Returns whether the request is safe to retry.
+        pub idempotency: &Idempotency = &self.idempotency;
     }
 }
 

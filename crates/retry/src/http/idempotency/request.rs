@@ -68,32 +68,24 @@ impl<'a> RequestFacts<'a> {
         Self { method, host: None, path, query, headers: None, body: &[] }
     }
 
-    /// The request to that host, with its port if it names one. Without a host, every rule applies. With one, the rules
-    /// of Cloud Storage only apply to its own hosts.
-    pub fn with_host(self, host: &'a str) -> Self {
-        Self { host: Some(host), ..self }
+    gax_text::setters! { self:
+        /// The request to that host, with its port if it names one. Without a host, every rule applies. With one, the rules
+        /// of Cloud Storage only apply to its own hosts.
+        pub with_host(host: &'a str) => self.host = Some(host);
+
+        /// The request with these headers.
+        pub with_headers(headers: &'a dyn HeaderLookup) => self.headers = Some(headers);
+
+        /// The request with that body. A body that can't be seen whole is left out.
+        pub with_body(body: &'a [u8]) => self.body = body;
     }
 
-    /// The request with these headers.
-    pub fn with_headers(self, headers: &'a dyn HeaderLookup) -> Self {
-        Self { headers: Some(headers), ..self }
-    }
+    gax_text::getters! { self:
+        pub(super) method: &'a str = self.method;
 
-    /// The request with that body. A body that can't be seen whole is left out.
-    pub fn with_body(self, body: &'a [u8]) -> Self {
-        Self { body, ..self }
-    }
+        pub(super) host: Option<&'a str> = self.host;
 
-    pub(super) fn method(&self) -> &'a str {
-        self.method
-    }
-
-    pub(super) fn host(&self) -> Option<&'a str> {
-        self.host
-    }
-
-    pub(super) fn path(&self) -> &'a str {
-        self.path
+        pub(super) path: &'a str = self.path;
     }
 
     /// Returns whether it is a chunk of an upload's session, or asks how far that has come: two of them at once would get in each

@@ -256,37 +256,23 @@ impl IdempotencyRule {
         }
     }
 
-    /// Returns whether the rule holds whatever the strategy.
-    #[must_use]
-    pub fn is_fixed(&self) -> bool {
-        self.is_fixed
-    }
+    gax_text::getters! { self:
+        /// Returns whether the rule holds whatever the strategy.
+        pub is_fixed: bool = self.is_fixed;
 
-    /// The operation's name, such as `storage.objects.insert`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
+        /// The operation's name, such as `storage.objects.insert`.
+        pub name: &str = &self.name;
 
-    /// The HTTP method, or `*` for any.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        &self.method
-    }
+        /// The HTTP method, or `*` for any.
+        pub method: &str = &self.method;
 
-    /// The pattern of the path.
-    #[must_use]
-    pub fn path(&self) -> &PathPattern {
-        &self.path
-    }
+        /// The pattern of the path.
+        pub path: &PathPattern = &self.path;
 
-    /// The rule's class.
-    pub fn class(&self) -> &OperationClass {
-        &self.class
-    }
+        /// The rule's class.
+        pub class: &OperationClass = &self.class;
 
-    pub(super) fn shared_name(&self) -> Cow<'static, str> {
-        self.name.clone()
+        pub(super) shared_name: Cow<'static, str> = self.name.clone();
     }
 
     pub(super) fn set_class(&mut self, class: OperationClass) {

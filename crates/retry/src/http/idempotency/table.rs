@@ -2,7 +2,6 @@
 
 use super::{Classification, IdempotencyRule, OperationClass, Precondition, RequestFacts, hosts, storage};
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 /// The header by which a server carries a request out once, where it says so (the IETF's draft of the header's name).
@@ -39,15 +38,8 @@ pub struct IdempotencyTable {
     hosts: Arc<[Cow<'static, str>]>,
 }
 
-/// Short: the table of an API has dozens of rules.
-impl fmt::Debug for IdempotencyTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IdempotencyTable")
-            .field("rules", &self.rules.len())
-            .field("prefixes", &self.prefixes)
-            .finish_non_exhaustive()
-    }
-}
+// Short: the table of an API has dozens of rules.
+gax_text::short_debug! { self: IdempotencyTable { rules: self.rules.len(), prefixes: self.prefixes } }
 
 impl IdempotencyTable {
     /// A table without rules: nothing is known of any request.
@@ -202,25 +194,18 @@ impl IdempotencyTable {
         Self { hosts, ..self }
     }
 
-    /// The hosts that were given.
-    pub fn hosts(&self) -> impl Iterator<Item = &str> {
-        self.hosts.iter().map(|host| &**host)
-    }
+    gax_text::getters! { self:
+        /// The hosts that were given.
+        pub hosts: impl Iterator<Item = &str> = self.hosts.iter().map(|host| &**host);
 
-    /// Returns whether it has rules of Cloud Storage, which only apply to its hosts.
-    #[must_use]
-    pub fn is_of_storage(&self) -> bool {
-        self.rules.iter().any(IdempotencyRule::is_of_storage)
-    }
+        /// Returns whether it has rules of Cloud Storage, which only apply to its hosts.
+        pub is_of_storage: bool = self.rules.iter().any(IdempotencyRule::is_of_storage);
 
-    /// Every rule, in the order in which they are asked.
-    pub fn rules(&self) -> &[IdempotencyRule] {
-        &self.rules
-    }
+        /// Every rule, in the order in which they are asked.
+        pub rules: &[IdempotencyRule] = &self.rules;
 
-    /// A prefix that paths may have; it is taken off before rules are asked.
-    pub fn prefixes(&self) -> impl Iterator<Item = &str> {
-        self.prefixes.iter().map(|prefix| &**prefix)
+        /// A prefix that paths may have; it is taken off before rules are asked.
+        pub prefixes: impl Iterator<Item = &str> = self.prefixes.iter().map(|prefix| &**prefix);
     }
 
     /// The first rule that a request matches, which decides.

@@ -60,34 +60,25 @@ impl Default for NodeRetryOptions {
 }
 
 impl NodeRetryOptions {
-    /// Sets whether anything is retried.
-    pub fn with_auto_retry(self, auto_retry: bool) -> Self {
-        Self { auto_retry, ..self }
-    }
+    gax_text::setters! { self:
+        /// Sets whether anything is retried.
+        pub with_auto_retry(auto_retry: bool) => self.auto_retry = auto_retry;
 
-    /// The number of retries.
-    pub fn with_max_retries(self, max_retries: u32) -> Self {
-        Self { max_retries, ..self }
-    }
+        /// The number of retries.
+        pub with_max_retries(max_retries: u32) => self.max_retries = max_retries;
 
-    /// The factor that the wait of one second grows by.
-    pub fn with_retry_delay_multiplier(self, retry_delay_multiplier: f64) -> Self {
-        Self { retry_delay_multiplier, ..self }
-    }
+        /// The factor that the wait of one second grows by.
+        pub with_retry_delay_multiplier(retry_delay_multiplier: f64) => self.retry_delay_multiplier = retry_delay_multiplier;
 
-    /// The time after which no retry is made; a wait is shortened to the rest of it.
-    pub fn with_total_timeout(self, total_timeout: Duration) -> Self {
-        Self { total_timeout, ..self }
-    }
+        /// The time after which no retry is made; a wait is shortened to the rest of it.
+        pub with_total_timeout(total_timeout: Duration) => self.total_timeout = total_timeout;
 
-    /// The longest wait.
-    pub fn with_max_retry_delay(self, max_retry_delay: Duration) -> Self {
-        Self { max_retry_delay, ..self }
-    }
+        /// The longest wait.
+        pub with_max_retry_delay(max_retry_delay: Duration) => self.max_retry_delay = max_retry_delay;
 
-    /// Which requests are retried.
-    pub fn with_idempotency_strategy(self, idempotency_strategy: IdempotencyStrategy) -> Self {
-        Self { idempotency_strategy, ..self }
+        /// Which requests are retried.
+        pub with_idempotency_strategy(idempotency_strategy: IdempotencyStrategy) =>
+            self.idempotency_strategy = idempotency_strategy;
     }
 
     /// The preset [`node`] with these options.

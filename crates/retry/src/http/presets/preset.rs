@@ -61,46 +61,33 @@ impl Preset {
         }
     }
 
-    /// The name that [`named`](super::named) knows.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
+    gax_text::getters! { self:
+        /// The name that [`named`](super::named) knows.
+        pub name: &'static str = self.name;
 
-    /// Where the numbers come from.
-    #[must_use]
-    pub fn source(&self) -> &'static str {
-        self.source
-    }
+        /// Where the numbers come from.
+        pub source: &'static str = self.source;
 
-    /// Where it differs from its source, or what to watch out for, in one line.
-    #[must_use]
-    pub fn note(&self) -> Option<&'static str> {
-        self.note
+        /// Where it differs from its source, or what to watch out for, in one line.
+        pub note: Option<&'static str> = self.note;
     }
 
     pub(super) fn with_note(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// The waits and the limits.
-    pub fn backoff_strategy(&self) -> BackoffStrategy {
-        self.backoff_strategy
-    }
+    gax_text::getters! { self:
+        /// The waits and the limits.
+        pub backoff_strategy: BackoffStrategy = self.backoff_strategy;
 
-    /// The HTTP statuses that are retried.
-    pub fn statuses(&self) -> StatusSet {
-        self.statuses
-    }
+        /// The HTTP statuses that are retried.
+        pub statuses: StatusSet = self.statuses;
 
-    /// The failures without a complete response that are retried.
-    pub fn transport_failures(&self) -> TransportFailures {
-        self.transport
-    }
+        /// The failures without a complete response that are retried.
+        pub transport_failures: TransportFailures = self.transport;
 
-    /// Which requests are safe to retry.
-    pub fn idempotency_table(&self) -> &IdempotencyTable {
-        &self.table
+        /// Which requests are safe to retry.
+        pub idempotency_table: &IdempotencyTable = &self.table;
     }
 
     /// The preset whose rules of Cloud Storage also apply to that host: see [`IdempotencyTable::with_host`].
@@ -108,17 +95,13 @@ impl Preset {
         Self { table: self.table.with_host(host), ..self }
     }
 
-    /// How far the idempotency table applies.
-    #[must_use]
-    pub fn strategy(&self) -> IdempotencyStrategy {
-        self.strategy
-    }
+    gax_text::getters! { self:
+        /// How far the idempotency table applies.
+        pub strategy: IdempotencyStrategy = self.strategy;
 
-    /// Returns whether `Retry-After` is applied: by the presets of documents it is; by those of libraries it isn't, since none
-    /// of them reads it when it retries.
-    #[must_use]
-    pub fn applies_server_delays(&self) -> bool {
-        self.server_delays
+        /// Returns whether `Retry-After` is applied: by the presets of documents it is; by those of libraries it isn't, since none
+        /// of them reads it when it retries.
+        pub applies_server_delays: bool = self.server_delays;
     }
 
     /// Returns whether an attempt that failed so may be followed by another, if the request is safe.
@@ -148,39 +131,28 @@ impl Preset {
             .with_server_delays(self.server_delays)
     }
 
-    /// A copy with other waits and limits.
-    pub fn with_backoff_strategy(self, backoff_strategy: BackoffStrategy) -> Self {
-        Self { backoff_strategy, ..self }
-    }
+    gax_text::setters! { self:
+        /// A copy with other waits and limits.
+        pub with_backoff_strategy(backoff_strategy: BackoffStrategy) => self.backoff_strategy = backoff_strategy;
 
-    /// A copy that retries these statuses.
-    pub fn with_statuses(self, statuses: StatusSet) -> Self {
-        Self { statuses, ..self }
-    }
+        /// A copy that retries these statuses.
+        pub with_statuses(statuses: StatusSet) => self.statuses = statuses;
 
-    /// A copy that retries these failures of the transport.
-    pub fn with_transport_failures(self, transport: TransportFailures) -> Self {
-        Self { transport, ..self }
-    }
+        /// A copy that retries these failures of the transport.
+        pub with_transport_failures(transport: TransportFailures) => self.transport = transport;
 
-    /// A copy with another idempotency table.
-    pub fn with_idempotency_table(self, table: IdempotencyTable) -> Self {
-        Self { table, ..self }
-    }
+        /// A copy with another idempotency table.
+        pub with_idempotency_table(table: IdempotencyTable) => self.table = table;
 
-    /// A copy with another strategy, which decides how far the idempotency table applies.
-    pub fn with_strategy(self, strategy: IdempotencyStrategy) -> Self {
-        Self { strategy, ..self }
-    }
+        /// A copy with another strategy, which decides how far the idempotency table applies.
+        pub with_strategy(strategy: IdempotencyStrategy) => self.strategy = strategy;
 
-    /// A copy that applies `Retry-After`, or not.
-    pub fn with_server_delays(self, heeded: bool) -> Self {
-        Self { server_delays: heeded, ..self }
-    }
+        /// A copy that applies `Retry-After`, or not.
+        pub with_server_delays(heeded: bool) => self.server_delays = heeded;
 
-    /// A copy with another limit to what `Retry-After` may ask for, if no limit by time bounds the operation.
-    pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
-        Self { backoff_strategy: self.backoff_strategy.with_max_server_delay(delay), ..self }
+        /// A copy with another limit to what `Retry-After` may ask for, if no limit by time bounds the operation.
+        pub with_max_server_delay(delay: impl Into<Option<Duration>>) =>
+            self.backoff_strategy = self.backoff_strategy.with_max_server_delay(delay);
     }
 
     /// A copy that never retries: Python's `retry=None`.

@@ -7,7 +7,6 @@ use crate::live::{ReplaceError, SettingsEvent, SettingsHandle};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -112,11 +111,7 @@ impl Drop for Watch {
     }
 }
 
-impl fmt::Debug for Watch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch").field("path", &self.path).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: Watch { path: self.path } }
 
 enum Change {
     Seen,
