@@ -1,24 +1,29 @@
 //! The same calls over tonic's `Channel` and over a `Connection`, through the testing kit's fault proxy in virtual time, with and without
-//! retries: how many were lost, how many took longer than 250 ms, and how many attempts they made. Each cell has the range of twenty seeds;
-//! a cell is worse if all of its range is above that of the other.
+//! retries: how many were lost, how many were lost or took longer than 250 ms, and how many attempts they made. Each cell has the range of
+//! twenty seeds; a cell is worse if all of its range is above that of the other.
 //!
-//! `cargo run -p tonic-gax-tests --bin matrix`; a part of a row's name behind `--` runs that row only.
+//! `cargo run --release -p tonic-gax-tests --bin matrix`; a part of a row's name behind `--` runs that row only.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use bytes::Bytes;
 use gax_client::GrpcTransport;
-use gax_connection::{Address, AddressList, Connection};
+use gax_connection::{Address, AddressList, ConnectBackoff, Connection, Picker};
 use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tonic::transport::Endpoint;
+use tonic::body::Body;
+use tonic::transport::{Channel, Endpoint};
 use tonic_gax::RetrySettings;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Reply, Setup, Stack, VirtualClock, ms, report_of, reported};
+use tower::util::Oneshot;
+use tower_service::Service;
 
 const SEEDS: u64 = 20;
 /// The time between two calls.
@@ -38,6 +43,10 @@ struct Scenario {
     always: Vec<ConnectionFault>,
     /// The server is away from the first moment to the second.
     outage: Option<(Duration, Duration)>,
+    /// What `Connection` waits before it connects again.
+    backoff: ConnectBackoff,
+    /// What each of the servers does: `Channel` picks one of several by chance, `Connection` the next in turn.
+    servers: fn() -> Vec<Script>,
 }
 
 impl Scenario {
@@ -49,6 +58,8 @@ impl Scenario {
             first: |_| Vec::new(),
             always: Vec::new(),
             outage: None,
+            backoff: ConnectBackoff::default(),
+            servers: || vec![Script::always(Reply::Serve)],
         }
     }
 
@@ -59,6 +70,8 @@ impl Scenario {
 
     fn all() -> Vec<Self> {
         let goodbye = |when| ConnectionFault::GoAway { when, reason: 0, data: Bytes::new() };
+        let quick = ConnectBackoff::default().initial(ms(100)).max(ms(100));
+        let slow = || vec![Script::of([(ms(200), Reply::Serve)])];
         vec![
             Self { always: vec![goodbye(When::Requests(20))], ..Self::new("GOAWAY after 20 requests") },
             Self { always: vec![goodbye(When::Time(ms(300)))], ..Self::new("GOAWAY after 300 ms") },
@@ -72,6 +85,9 @@ impl Scenario {
             Self::restart("restart of 300 ms", ms(300)),
             Self::restart("restart of 2 s", ms(2_000)),
             Self::restart("outage of 30 s", ms(30_000)),
+            Self { backoff: quick, ..Self::restart("restart of 300 ms, initial back-off 100 ms", ms(300)) },
+            Self { backoff: quick, ..Self::restart("restart of 2 s, longest back-off 100 ms", ms(2_000)) },
+            Self { backoff: quick, ..Self::restart("outage of 30 s, longest back-off 100 ms", ms(30_000)) },
             Self {
                 first: |_| vec![vec![ConnectionFault::Close(When::Start)]; 2],
                 ..Self::new("two connections accepted and closed")
@@ -106,6 +122,24 @@ impl Scenario {
             Self {
                 always: vec![ConnectionFault::StreamLimit(When::Start, 1)],
                 ..Self::new("one stream a connection")
+            },
+            Self {
+                always: vec![goodbye(When::Time(ms(500)))],
+                servers: slow,
+                ..Self::new("a greatest age of 500 ms, calls of 200 ms")
+            },
+            Self {
+                first: |_| vec![vec![ConnectionFault::StreamLimit(When::Start, 100)]],
+                always: vec![ConnectionFault::Close(When::Start)],
+                servers: slow,
+                ..Self::new("one connection a client")
+            },
+            Self {
+                servers: || {
+                    let busy = || Script::of([(ms(20), Reply::Serve)]);
+                    vec![busy(), busy(), Script::always(Reply::unavailable())]
+                },
+                ..Self::new("one of three servers fails at once")
             },
         ]
     }
@@ -156,7 +190,7 @@ impl fmt::Display for Range {
 /// Calls over that transport while the scenario happens.
 async fn calls<T: GrpcTransport + Sync>(
     transport: T,
-    proxy: &FaultProxy,
+    proxies: &[FaultProxy],
     scenario: &Scenario,
     setup: &Setup,
 ) -> Outcome {
@@ -167,12 +201,16 @@ async fn calls<T: GrpcTransport + Sync>(
     while start.elapsed() < scenario.time {
         if let Some((from, until)) = outage {
             if !is_away && start.elapsed() >= from {
-                proxy.always([ConnectionFault::Refuse]);
-                proxy.now(&ConnectionFault::Reset(When::Start));
+                for proxy in proxies {
+                    proxy.always([ConnectionFault::Refuse]);
+                    proxy.now(&ConnectionFault::Reset(When::Start));
+                }
                 is_away = true;
             }
             if start.elapsed() >= until {
-                proxy.always([]);
+                for proxy in proxies {
+                    proxy.always([]);
+                }
                 outage = None;
             }
         }
@@ -187,7 +225,7 @@ async fn calls<T: GrpcTransport + Sync>(
     let (mut outcome, mut count) = (Outcome::default(), 0);
     while let Some(Ok((is_ok, time, attempts))) = running.join_next().await {
         outcome.lost += u64::from(!is_ok);
-        outcome.late += u64::from(is_ok && time > LATE);
+        outcome.late += u64::from(!is_ok || time > LATE);
         outcome.attempts += attempts * 100;
         count += 1;
     }
@@ -196,12 +234,15 @@ async fn calls<T: GrpcTransport + Sync>(
 
 /// One run over a channel, or over a connection.
 async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) -> Outcome {
-    let server = VirtualServer::start(Script::always(Reply::Serve));
-    let (proxy, pipes) = FaultProxy::in_memory(server.connector());
-    for faults in (scenario.first)(&mut Random(seed)) {
-        proxy.next(faults);
+    let servers: Vec<_> = (scenario.servers)().into_iter().map(VirtualServer::start).collect();
+    let proxies: Vec<_> = servers.iter().map(|server| FaultProxy::in_memory(server.connector())).collect();
+    for (proxy, _) in &proxies {
+        for faults in (scenario.first)(&mut Random(seed)) {
+            proxy.next(faults);
+        }
+        proxy.always(scenario.always.clone());
     }
-    proxy.always(scenario.always.clone());
+    let (proxies, pipes): (Vec<_>, Vec<_>) = proxies.into_iter().unzip();
     let total = ms(10_000)
         .max(scenario.outage.map_or(Duration::ZERO, |(from, until)| 2 * until.saturating_sub(from)));
     let settings = RetrySettings::builder().initial_rpc_timeout(ms(300)).total_timeout(total);
@@ -213,21 +254,56 @@ async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) ->
     let connecting = scenario.connecting;
     let connect = move |pipes: Pipes| async move {
         tokio::time::sleep(connecting).await;
-        let mut pipes = pipes;
-        tower_service::Service::call(&mut pipes, http::Uri::from_static("http://server")).await
+        pipes.connect()
     };
     if is_channel {
-        let connector = tower::service_fn(move |_: http::Uri| connect(pipes.clone()));
-        let channel = Endpoint::from_static("http://server").connect_with_connector_lazy(connector);
-        calls(channel, &proxy, scenario, &setup).await
+        let mut channels = pipes.into_iter().map(|pipes| {
+            let connector = tower::service_fn(move |_: http::Uri| connect(pipes.clone()));
+            Endpoint::from_static("http://server").connect_with_connector_lazy(connector)
+        });
+        let Some(first) = channels.next() else { return Outcome::default() };
+        let random = Arc::new(Mutex::new(Random(seed)));
+        let channels = Balanced { first, others: channels.collect(), random };
+        calls(channels, &proxies, scenario, &setup).await
     } else {
-        let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
-        let connection = Connection::to("http://server").resolver(list).connector(move |_| {
-            let connecting = connect(pipes.clone());
-            async { Ok(connecting.await.map_err(io::Error::other)?.into_inner()) }
+        let addresses = (0..).zip(&pipes).map(|(port, _)| SocketAddr::from(([10, 0, 0, 1], port)));
+        let list = AddressList::new(addresses.map(Address::from));
+        let connection = Connection::to("http://server").resolver(list).picker(Picker::RoundRobin);
+        let connection = connection.connect_backoff(scenario.backoff).connector(move |address| {
+            let port = if let Address::Tcp(address) = address { address.port() } else { 0 };
+            let pipes = pipes.get(usize::from(port)).cloned();
+            async move {
+                let pipes = pipes.ok_or(io::ErrorKind::AddrNotAvailable)?;
+                Ok(connect(pipes).await?.into_inner())
+            }
         });
         let Ok(connection) = connection.connect_lazy() else { return Outcome::default() };
-        calls(connection, &proxy, scenario, &setup).await
+        calls(connection, &proxies, scenario, &setup).await
+    }
+}
+
+/// Channels of which each call takes one by chance, as `Channel::balance_list` does.
+#[derive(Clone)]
+struct Balanced {
+    first: Channel,
+    others: Vec<Channel>,
+    random: Arc<Mutex<Random>>,
+}
+
+impl Service<http::Request<Body>> for Balanced {
+    type Response = http::Response<Body>;
+    type Error = tonic::transport::Error;
+    type Future = Oneshot<Channel, http::Request<Body>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = self.others.len();
+        let chosen = usize::try_from(random.below(others as u64 + 1)).unwrap_or(others);
+        Oneshot::new(self.others.get(chosen).unwrap_or(&self.first).clone(), request)
     }
 }
 
@@ -243,7 +319,7 @@ fn outcomes(scenario: &Scenario, is_channel: bool, retries: bool) -> io::Result<
 fn main() -> ExitCode {
     let only: Vec<String> = std::env::args().skip(1).collect();
     println!(
-        "situation | retries | lost: Channel, Connection | later than 250 ms | attempts of 100 calls | worse"
+        "situation | retries | lost: Channel, Connection | lost or later than 250 ms | attempts of 100 calls | worse"
     );
     println!("--- | --- | --- | --- | --- | ---");
     for scenario in Scenario::all() {
