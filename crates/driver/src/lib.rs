@@ -154,7 +154,7 @@ pub mod __private {
     #[cfg(feature = "closures")]
     pub use crate::closure::AboveOwnLimit;
     #[cfg(feature = "credentials")]
-    pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
+    pub use crate::credentials::fetched::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
     pub use crate::follower::{CurrentPolicies, Follower};
     pub use crate::operation::{
         Carrier, Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed,

@@ -4,37 +4,12 @@
 //! attempt has current ones. Both need the feature `credentials`; without it, here are the errors and extensions alone by which
 //! other crates know of credentials.
 
+mod error;
 #[cfg(feature = "credentials")]
-mod auth_headers;
-#[cfg(feature = "credentials")]
-mod cache;
-mod credentials_error;
-#[cfg(feature = "credentials")]
-mod future;
-mod header_error;
-#[cfg(feature = "credentials")]
-mod hook;
-#[cfg(feature = "credentials")]
-mod layer;
+pub(crate) mod fetched;
 mod other_origin;
-#[cfg(feature = "credentials")]
-pub(crate) mod scope;
-#[cfg(feature = "credentials")]
-mod service;
-#[cfg(test)]
-#[cfg(feature = "credentials")]
-mod tests;
 
+pub use error::{CredentialsError, HeaderError};
 #[cfg(feature = "credentials")]
-pub use auth_headers::AuthHeaders;
-pub use credentials_error::CredentialsError;
-#[cfg(feature = "credentials")]
-pub use future::CredentialsFuture;
-pub use header_error::HeaderError;
-#[cfg(feature = "credentials")]
-pub use hook::Credentials;
-#[cfg(feature = "credentials")]
-pub use layer::CredentialsLayer;
+pub use fetched::{AuthHeaders, Credentials, CredentialsFuture, CredentialsLayer, CredentialsService};
 pub use other_origin::OtherOrigin;
-#[cfg(feature = "credentials")]
-pub use service::CredentialsService;

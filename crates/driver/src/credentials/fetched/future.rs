@@ -1,7 +1,7 @@
 //! A request that gets its credentials.
 
-use super::credentials_error::CredentialsError;
 use super::hook::Credentials;
+use crate::credentials::error::CredentialsError;
 use crate::operation::{RefusedCredentials, uncounted};
 use gax_retry::Delivery;
 use http::StatusCode;

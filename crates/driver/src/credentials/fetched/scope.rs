@@ -1,7 +1,7 @@
 //! The places that credentials are sent to.
 
-use super::credentials_error::CredentialsError;
-use super::other_origin::OtherOrigin;
+use crate::credentials::error::CredentialsError;
+use crate::credentials::other_origin::OtherOrigin;
 use gax_retry::Code;
 use http::Uri;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! The credentials that were fetched last: decisions alone, without a clock and without a task.
 
 use super::auth_headers::AuthHeaders;
-use super::credentials_error::CredentialsError;
+use crate::credentials::error::CredentialsError;
 use gax_retry::Code;
 use std::sync::Arc;
 use std::time::Duration;

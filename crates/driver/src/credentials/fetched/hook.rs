@@ -2,8 +2,8 @@
 
 use super::auth_headers::AuthHeaders;
 use super::cache::{Cache, Fetched, Flight, Landing, Lookup, panicked};
-use super::credentials_error::CredentialsError;
 use super::scope::Scope;
+use crate::credentials::error::CredentialsError;
 use crate::operation::{Clock, Timer};
 use gax_retry::Code;
 use std::future::{Future, poll_fn};
@@ -110,7 +110,7 @@ impl Credentials {
     }
 
     /// The hosts that get these credentials where a redirect or the session of an upload leads a transfer to [another
-    /// origin](super::OtherOrigin), without ports: over `https` alone, unless plain text is [allowed](Self::allow_plaintext). The
+    /// origin](crate::credentials::OtherOrigin), without ports: over `https` alone, unless plain text is [allowed](Self::allow_plaintext). The
     /// origin that the program has named gets them in any case. Default: no others.
     pub fn for_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
         Arc::make_mut(&mut self.scope).hosts.extend(hosts.into_iter().map(Into::into));

@@ -1,22 +1,22 @@
 //! Credentials and the requests that they are put on, over a service in memory.
 
 use super::future::{of_request, of_service};
-use super::other_origin::OtherOrigin;
 use super::scope::{NoPlaintext, is_loopback};
-use super::{AuthHeaders, Credentials, CredentialsError, CredentialsLayer, CredentialsService, HeaderError};
+use super::{AuthHeaders, Credentials, CredentialsLayer, CredentialsService};
+use crate::credentials::other_origin::OtherOrigin;
+use crate::credentials::{CredentialsError, HeaderError};
 use crate::operation::{Clock, RefusedCredentials};
 use gax_retry::operation::{AttemptResult, Resend};
 use gax_retry::{Code, Delivery};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Request, Response};
 use std::error::Error;
-use std::fmt;
 use std::future::{Ready, pending, ready};
-use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{fmt, io};
 use tower_layer::Layer as _;
 use tower_service::Service;
 

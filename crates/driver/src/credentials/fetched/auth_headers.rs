@@ -1,6 +1,6 @@
 //! The headers that credentials are.
 
-use super::header_error::HeaderError;
+use crate::credentials::error::HeaderError;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;

@@ -5,6 +5,7 @@ use super::future::{BoxError, CredentialsFuture, Used};
 use super::hook::{Credentials, RequestCredentials};
 use http::HeaderMap;
 use std::task::{Context, Poll};
+use tower_layer::Layer;
 use tower_service::Service;
 
 /// A channel that adds [`Credentials`] to each request. Metadata that the caller has set takes precedence.
@@ -16,7 +17,7 @@ use tower_service::Service;
 ///
 /// To the server that the channel is connected to. They are not sent
 ///
-/// * to [another origin](super::OtherOrigin) to which a redirect or the session of an upload leads a transfer: such a request goes
+/// * to [another origin](crate::credentials::OtherOrigin) to which a redirect or the session of an upload leads a transfer: such a request goes
 ///   without them, unless its host is one of [`for_hosts`](Credentials::for_hosts)
 /// * in plain text, except to this machine, if that is known: from a
 ///   [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html), or from the URI of an HTTP request. Such a request fails with
@@ -81,4 +82,26 @@ where
 /// Adds credentials to a request. `None`: its server authenticates it by its caller's own.
 fn put(credentials: Credentials, fetched: &Fetched, headers: &mut HeaderMap) -> Option<Used> {
     fetched.headers.add_to(headers).then_some((credentials, fetched.number))
+}
+
+/// Puts [`Credentials`] into requests, as a tower layer: see [`CredentialsService`].
+#[derive(Debug, Clone)]
+pub struct CredentialsLayer {
+    credentials: Credentials,
+}
+
+impl CredentialsLayer {
+    /// A layer that adds these.
+    #[must_use]
+    pub fn new(credentials: Credentials) -> Self {
+        Self { credentials }
+    }
+}
+
+impl<S> Layer<S> for CredentialsLayer {
+    type Service = CredentialsService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        CredentialsService::new(inner, self.credentials.clone())
+    }
 }

@@ -1,9 +1,7 @@
 //! Credentials that can't be had.
 
-use super::header_error::HeaderError;
 use gax_retry::Code;
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 /// There are no credentials, so a request was not sent. It is among the sources of the error that the request ends with. With the
@@ -48,14 +46,23 @@ impl From<HeaderError> for CredentialsError {
     }
 }
 
-impl fmt::Display for CredentialsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("there are no credentials for the request")
+gax_text::error_text! { self: CredentialsError => Some(&*self.reason), "there are no credentials for the request" }
+
+/// A value that can't be sent in a header. The value itself is left out: it may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderError {
+    what: &'static str,
+}
+
+impl HeaderError {
+    /// The error of a value, which that phrase names, such as "the API key".
+    #[must_use]
+    pub const fn new(what: &'static str) -> Self {
+        Self { what }
     }
 }
 
-impl Error for CredentialsError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.reason)
-    }
+gax_text::error_text! {
+    HeaderError { what },
+    "{what} is empty or has characters that a header may not have; use visible ASCII"
 }
