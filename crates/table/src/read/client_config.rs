@@ -4,7 +4,7 @@ use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Member, Node, Source};
 use crate::model::TableFile;
 use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 use crate::{Dialect, TableError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Google's Node library; the four timeouts among the params have no effect there.
 pub(crate) fn read_client_config(source: &Source, root: &Node) -> Result<TableFile, TableError> {
     let mut findings = Findings::default();
-    let reader = Reader {
-        source,
-        scalars: Scalars::new(source, Dialect::AsWritten),
-        finder: FieldFinder::new(source, Dialect::AsWritten),
-    };
-    let [interfaces] = reader.finder.find(root, "a client config", ["interfaces"], &mut findings)?;
+    let reader = Reader { source, scalars: Scalars::new(source, Dialect::AsWritten) };
+    let [interfaces] = reader.scalars.find(root, "a client config", ["interfaces"], &mut findings)?;
     let mut file = TableFile::default();
     for interface in reader.members(interfaces, "interfaces")? {
         let service = reader.service(interface, &mut findings)?;
@@ -39,13 +35,13 @@ pub(crate) fn read_client_config(source: &Source, root: &Node) -> Result<TableFi
 struct Reader<'a> {
     source: &'a Source,
     scalars: Scalars<'a>,
-    finder: FieldFinder<'a>,
 }
 
 impl Reader<'_> {
     fn service(&self, interface: &Member, findings: &mut Findings) -> Result<NamedService, TableError> {
         let names = ["retry_codes", "retry_params", "methods"];
-        let [codes, params, methods] = self.finder.find(&interface.value, "an interface", names, findings)?;
+        let [codes, params, methods] =
+            self.scalars.find(&interface.value, "an interface", names, findings)?;
         let mut service = NamedService {
             name: interface.key.clone(),
             name_span: interface.key_span,
@@ -70,7 +66,7 @@ impl Reader<'_> {
     fn method(&self, member: &Member, findings: &mut Findings) -> Result<NamedMethod, TableError> {
         let names = ["timeout_millis", "retry_codes_name", "retry_params_name", "bundling"];
         let [timeout, codes, params, bundling] =
-            self.finder.find(&member.value, "a method", names, findings)?;
+            self.scalars.find(&member.value, "a method", names, findings)?;
         let text = |node: Option<&Node>, field| {
             node.map(|node| self.scalars.string(node, field).map(|value| Located { value, span: node.span }))
                 .transpose()

@@ -2,20 +2,18 @@
 
 use crate::TableError;
 use crate::diagnostics::Findings;
-use crate::document::{Node, Source};
+use crate::document::Node;
 use crate::model::EntryName;
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 use std::sync::Arc;
 
 /// Reads a name. A member that is absent stands for all.
 pub(super) fn read_entry_name(
-    source: &Source,
     scalars: &Scalars<'_>,
-    finder: &FieldFinder<'_>,
     node: &Node,
     findings: &mut Findings,
 ) -> Result<EntryName, TableError> {
-    let [service, method] = finder.find(node, "a name", ["service", "method"], findings)?;
+    let [service, method] = scalars.find(node, "a name", ["service", "method"], findings)?;
     let text = |node: Option<&Node>, field| match node {
         Some(node) => scalars.string(node, field),
         None => Ok(Arc::default()),
@@ -25,7 +23,7 @@ pub(super) fn read_entry_name(
     Ok(EntryName {
         service: text(service, "service")?,
         method: text(method, "method")?,
-        origin: Some(source.origin(span)),
-        service_origin: (service_span != span).then(|| source.origin(service_span)),
+        origin: Some(scalars.source.origin(span)),
+        service_origin: (service_span != span).then(|| scalars.source.origin(service_span)),
     })
 }

@@ -1,5 +1,6 @@
 //! The fields of one object, found by name.
 
+use super::scalar::Scalars;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source, Span};
 use crate::{Dialect, TableError};
@@ -8,20 +9,9 @@ use gax_text::closest;
 /// Values in the order in which their names were asked for; `null` is treated as absent.
 pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
 
-/// Finds fields by their names in lower camel case.
-#[derive(Debug)]
-pub(crate) struct FieldFinder<'a> {
-    source: &'a Source,
-    dialect: Dialect,
-}
-
-impl<'a> FieldFinder<'a> {
-    pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
-        Self { source, dialect }
-    }
-
-    /// The members of an object (`what` it is, such as "a retry policy") that have these names. A name in
-    /// snake case is the same field, as in protobuf's JSON form.
+impl Scalars<'_> {
+    /// The members of an object (`what` it is, such as "a retry policy") that have these names, in lower camel case. A
+    /// name in snake case is the same field, as in protobuf's JSON form.
     pub(crate) fn find<'n, const N: usize>(
         &self,
         node: &'n Node,

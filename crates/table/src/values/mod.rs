@@ -6,7 +6,7 @@ mod scalar;
 #[cfg(feature = "convert")]
 mod time;
 
-pub(crate) use fields::{FieldFinder, Fields, duplicate_key, key_span, rest};
+pub(crate) use fields::{Fields, duplicate_key, key_span, rest};
 pub(crate) use scalar::Scalars;
 #[cfg(feature = "clients")]
 pub(crate) use scalar::suggested_seconds;

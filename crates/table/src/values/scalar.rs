@@ -1,17 +1,16 @@
 //! Single values of a service config.
 
 use super::duration::{is_plain, parse_duration};
-use crate::Dialect;
-use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source, Span};
+use crate::{Dialect, TableError};
 use gax_retry::Code;
 use gax_text::closest;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reads values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
+/// Reads fields and their values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
 #[derive(Debug)]
 pub(crate) struct Scalars<'a> {
     pub(crate) source: &'a Source,

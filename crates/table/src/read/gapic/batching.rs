@@ -15,7 +15,7 @@ pub(super) fn read_batching(
     findings: &mut Findings,
 ) -> Result<Option<(BatchingSettings, Option<BatchDescriptor>)>, TableError> {
     let [thresholds, descriptor] =
-        context.finder.find(node, "batching", ["thresholds", "batch_descriptor"], findings)?;
+        context.scalars.find(node, "batching", ["thresholds", "batch_descriptor"], findings)?;
     let Some(thresholds) = thresholds else { return Ok(None) };
     let descriptor = descriptor.ok_or_else(|| missing(context, node, "batch_descriptor"))?;
     let names = [
@@ -26,7 +26,7 @@ pub(super) fn read_batching(
         "flow_control_byte_limit",
         "flow_control_limit_exceeded_behavior",
     ];
-    let [elements, bytes, delay, element_limit, byte_limit, behavior] = context.finder.find_among(
+    let [elements, bytes, delay, element_limit, byte_limit, behavior] = context.scalars.find_among(
         thresholds,
         "batching thresholds",
         names,

@@ -3,14 +3,13 @@
 use crate::TableError;
 use crate::dialect::one_decimal;
 use crate::document::{Node, Source};
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 use std::sync::Arc;
 
 /// The text, and how its values are read.
 pub(super) struct Context<'a> {
     pub(super) source: &'a Source,
     pub(super) scalars: Scalars<'a>,
-    pub(super) finder: FieldFinder<'a>,
     pub(super) rounds_multipliers: bool,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn read_polling(
         "total_poll_timeout_millis",
     ];
     let [initial, multiplier, max, total] =
-        context.finder.find_among(node, "long_running", names, &OTHERS, findings)?;
+        context.scalars.find_among(node, "long_running", names, &OTHERS, findings)?;
     let (Some(initial), Some(multiplier), Some(max), Some(total)) = (initial, multiplier, max, total) else {
         let message = "long_running lacks some of its four numbers, so it is ignored";
         let help = format!("write {}", names.join(", "));

@@ -7,7 +7,7 @@ use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source};
 use crate::model::{EntryName, MethodExtras, TableFile, UnusableEntry};
 use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 use crate::{Dialect, Finding, Severity, TableError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -70,15 +70,11 @@ pub(crate) fn read_gapic_yaml(
     dialect: Dialect,
 ) -> Result<TableFile, TableError> {
     let mut findings = Findings::default();
-    let mut context = Context {
-        source,
-        scalars: Scalars::new(source, Dialect::AsWritten),
-        finder: FieldFinder::new(source, Dialect::AsWritten),
-        rounds_multipliers: false,
-    };
+    let mut context =
+        Context { source, scalars: Scalars::new(source, Dialect::AsWritten), rounds_multipliers: false };
     let names = ["config_schema_version", "interfaces"];
     let [version, interfaces] =
-        context.finder.find_among(root, "GAPIC YAML", names, &FILE_OTHERS, &mut findings)?;
+        context.scalars.find_among(root, "GAPIC YAML", names, &FILE_OTHERS, &mut findings)?;
     let interfaces = context.scalars.elements(interfaces, "interfaces")?;
     let version = version.map(|node| context.scalars.string(node, "config_schema_version")).transpose()?;
     let names_policies = match version {
@@ -152,14 +148,14 @@ fn read_interface(
 ) -> Result<NamedService, TableError> {
     let names = ["name", "retry_codes_def", "retry_params_def", "methods"];
     let [name, codes, params, methods] =
-        context.finder.find_among(node, "an interface", names, &INTERFACE_OTHERS, findings)?;
+        context.scalars.find_among(node, "an interface", names, &INTERFACE_OTHERS, findings)?;
     let name_span = name.map_or(node.span, |name| name.span);
     let name = needed_name(context, node, name, "an interface")?;
     let mut service =
         NamedService { name, name_span, codes: Vec::new(), params: Vec::new(), methods: Vec::new() };
     for node in context.scalars.elements(codes, "retry_codes_def")? {
         let [name, codes] =
-            context.finder.find(node, "a definition of codes", ["name", "retry_codes"], findings)?;
+            context.scalars.find(node, "a definition of codes", ["name", "retry_codes"], findings)?;
         let name = needed_name(context, node, name, "a definition of codes")?;
         service.codes.push(read_codes(context.source, name, node.span, codes, findings)?);
     }
@@ -190,7 +186,7 @@ fn read_method(
     let names =
         ["name", "retry_codes_name", "retry_params_name", "timeout_millis", "long_running", "batching"];
     let [name, codes, params, timeout, long_running, batching] =
-        context.finder.find_among(node, "a method", names, &METHOD_OTHERS, findings)?;
+        context.scalars.find_among(node, "a method", names, &METHOD_OTHERS, findings)?;
     // Google's generators check the number and then go by the params' total.
     timeout.map(|node| context.scalars.millis(node, "timeout_millis")).transpose()?;
     let text = |node: Option<&Node>, field| {

@@ -3,7 +3,7 @@
 use super::table::{NamedCodes, NamedParams};
 use crate::diagnostics::Findings;
 use crate::document::{Node, Source, Span};
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 use crate::{Dialect, PolicyField, TableError};
 use gax_retry::RetrySettings;
 use std::sync::Arc;
@@ -41,9 +41,8 @@ pub(crate) fn read_params(
     findings: &mut Findings,
 ) -> Result<NamedParams, TableError> {
     let scalars = Scalars::new(source, Dialect::AsWritten);
-    let finder = FieldFinder::new(source, Dialect::AsWritten);
     let fields =
-        finder.find_among(node, "retry params", PARAMS.map(|(name, _)| name), &["name"], findings)?;
+        scalars.find_among(node, "retry params", PARAMS.map(|(name, _)| name), &["name"], findings)?;
     let mut settings = RetrySettings::builder();
     let mut values = Vec::new();
     for ((name, field), node) in PARAMS.into_iter().zip(fields) {

@@ -2,7 +2,6 @@
 
 mod document;
 mod operation;
-mod path;
 mod read;
 mod servers;
 

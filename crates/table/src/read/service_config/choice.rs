@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node, Source, Span};
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 use crate::{Dialect, Finding, TableError};
 
 /// The language that choices know this library by.
@@ -27,14 +27,13 @@ pub(super) fn take_choice<'n>(
     findings: &mut Findings,
 ) -> Result<&'n Node, TableError> {
     let scalars = Scalars::new(source, dialect);
-    let finder = FieldFinder::new(source, dialect);
     let Kind::Array(choices) = &root.kind else { return Ok(root) };
     let count = choices.len();
     for (index, choice) in choices.iter().enumerate() {
         // gRPC's libraries spell the field for hosts in two ways.
         let names = ["clientLanguage", "percentage", "clientHostName", "clientHostname", "serviceConfig"];
         let [languages, percentage, hosts, hosts_too, config] =
-            finder.find(choice, "a service config choice", names, findings)?;
+            scalars.find(choice, "a service config choice", names, findings)?;
         let languages = languages.map(|node| scalars.array(node, "clientLanguage")).transpose()?;
         let percentage = percentage.map(|node| scalars.count(node, "percentage")).transpose()?;
         let Some(config) = config else {

@@ -4,7 +4,7 @@ use crate::diagnostics::Findings;
 use crate::document::{Node, Source, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, Own, RetryPolicy, ServiceConfig, Throttling};
 use crate::read::entry_name::read_entry_name;
-use crate::values::{FieldFinder, Fields, Scalars, key_span, rest};
+use crate::values::{Fields, Scalars, key_span, rest};
 use crate::{Dialect, TableError};
 
 /// Reads a service config. What the dialect's reader refuses is an error.
@@ -15,14 +15,12 @@ pub(super) fn read_service_config(
     findings: &mut Findings,
 ) -> Result<ServiceConfig, TableError> {
     let scalars = Scalars::new(source, dialect);
-    let finder = FieldFinder::new(source, dialect);
-    Reader { source, scalars, finder, findings }.config(root)
+    Reader { source, scalars, findings }.config(root)
 }
 
 struct Reader<'a> {
     source: &'a Source,
     scalars: Scalars<'a>,
-    finder: FieldFinder<'a>,
     findings: &'a mut Findings,
 }
 
@@ -77,7 +75,7 @@ impl Reader<'_> {
             }
         }
         let names = self.scalars.elements(names, "name")?;
-        let name = |node| read_entry_name(self.source, &self.scalars, &self.finder, node, self.findings);
+        let name = |node| read_entry_name(&self.scalars, node, self.findings);
         Ok(MethodConfig {
             span: node.span,
             names: names.iter().map(name).collect::<Result<_, _>>()?,
@@ -143,7 +141,7 @@ impl Reader<'_> {
         what: &'static str,
         names: [&str; N],
     ) -> Result<Fields<'n, N>, TableError> {
-        self.finder.find(node, what, names, self.findings)
+        self.scalars.find(node, what, names, self.findings)
     }
 
     fn both_policies(&self, hedging: Span) -> TableError {

@@ -2,30 +2,28 @@
 
 use crate::TableError;
 use crate::diagnostics::Findings;
-use crate::document::{Kind, Node, Source};
+use crate::document::{Kind, Node};
 use crate::model::EntryName;
 use crate::read::entry_name::read_entry_name;
-use crate::values::{FieldFinder, Scalars};
+use crate::values::Scalars;
 
 /// A name: `pkg.Service/Method`, `pkg.Service`, `*` for everything; or `{ service = .., method = .. }`,
 /// which can say any name at all.
 pub(super) fn read_name(
-    source: &Source,
     scalars: &Scalars<'_>,
-    finder: &FieldFinder<'_>,
     node: &Node,
     findings: &mut Findings,
 ) -> Result<EntryName, TableError> {
     let span = node.span;
     let text = match &node.kind {
         Kind::String(text) => &**text,
-        Kind::Object(_) => return read_entry_name(source, scalars, finder, node, findings),
+        Kind::Object(_) => return read_entry_name(scalars, node, findings),
         _ => {
             let problem = format!("is {}, but a name is a string", node.a_kind());
-            return Err(source.fault(span, &problem, "write \"package.Service/Method\""));
+            return Err(scalars.source.fault(span, &problem, "write \"package.Service/Method\""));
         }
     };
-    let origin = Some(source.origin(span));
+    let origin = Some(scalars.source.origin(span));
     let name = |service: &str, method: &str| EntryName { origin, ..EntryName::new(service, method) };
     match text.split_once('/') {
         None if text == "*" => Ok(name("", "")),
@@ -35,7 +33,7 @@ pub(super) fn read_name(
         }
         _ => {
             let help = "write \"package.Service/Method\", \"package.Service\", or \"*\" for everything";
-            Err(source.fault(span, "is not a name", help))
+            Err(scalars.source.fault(span, "is not a name", help))
         }
     }
 }

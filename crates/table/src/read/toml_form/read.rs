@@ -7,7 +7,7 @@ use crate::dialect::{Form, resolve};
 use crate::document::{Kind, Located, Member, Node, Source, Span};
 use crate::model::TableFile;
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
-use crate::values::{FieldFinder, Fields, Scalars, rest};
+use crate::values::{Fields, Scalars, rest};
 use crate::{Dialect, TableError};
 use gax_retry::Code;
 use gax_text::{DurationError, closest, parse_nanos};
@@ -54,12 +54,7 @@ pub(crate) fn read_toml_table(
     root: &Node,
     dialect: Dialect,
 ) -> Result<TableFile, TableError> {
-    let mut reader = Reader {
-        source,
-        scalars: Scalars::of_own_form(source),
-        finder: FieldFinder::new(source, Dialect::AsWritten),
-        findings: Findings::default(),
-    };
+    let mut reader = Reader { source, scalars: Scalars::of_own_form(source), findings: Findings::default() };
     let config = reader.table(root)?;
     #[cfg(feature = "http")]
     let (http, allowed) = root.member("http").map(|node| reader.http(root, node)).transpose()?.unzip();
@@ -74,7 +69,6 @@ pub(crate) fn read_toml_table(
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) scalars: Scalars<'a>,
-    finder: FieldFinder<'a>,
     pub(super) findings: Findings,
 }
 
@@ -164,7 +158,7 @@ impl Reader<'_> {
             self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
         })?;
         let names = self.scalars.array(names, "for")?;
-        let read = |name| read_name(self.source, &self.scalars, &self.finder, name, &mut self.findings);
+        let read = |name| read_name(&self.scalars, name, &mut self.findings);
         let names = names.iter().map(read).collect::<Result<_, _>>()?;
         let params =
             field("params").map(|name| self.defined(name, "params", &definitions.params)).transpose()?;
@@ -319,7 +313,7 @@ impl Reader<'_> {
         what: &str,
         names: [&str; N],
     ) -> Result<Fields<'n, N>, TableError> {
-        self.finder.find(node, what, names, &mut self.findings)
+        self.scalars.find(node, what, names, &mut self.findings)
     }
 
     pub(super) fn members<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Member], TableError> {
