@@ -4,9 +4,8 @@ use gax_table::{Finding, TableError};
 use gax_text::Escaped;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 /// Why code can't be generated: where, what, and what to do.
 ///

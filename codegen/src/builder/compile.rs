@@ -1,8 +1,6 @@
 //! Runs the generator.
 
 use super::options::{Builder, DEFAULT_RUNTIME};
-use crate::Error;
-use crate::cargo;
 use crate::describe::{Annotations, MethodOptions, RequestIds, RestDescriptors, decode_set, refuse_editions};
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
@@ -11,9 +9,8 @@ use crate::generator::{Generator, OwnCode};
 use crate::generator_config::{GeneratorConfig, GeneratorOptions, TonicCode};
 use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
-use crate::limits;
-use crate::operation_types;
 use crate::tables::Loaded;
+use crate::{Error, cargo, limits, operation_types};
 use gax_table::RetryThrottling;
 use proc_macro2::{Literal, TokenStream};
 use prost::Message;

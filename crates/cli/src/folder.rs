@@ -1,9 +1,8 @@
 //! Retry tables in folders.
 
 use crate::failure::Failure;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// How the name of a table's file can end.
 const ENDINGS: [&str; 4] = ["json", "yaml", "yml", "toml"];

@@ -2,7 +2,6 @@
 //!
 //! Flags of the command and tables in TOML have it. A gRPC service config has protobuf's own form.
 
-use std::fmt;
 use std::time::Duration;
 
 const ADVICE: &str = "write a duration such as 1500ms, 1.5s, 2m or 1h30m";
@@ -17,13 +16,7 @@ pub struct DurationError {
     pub help: &'static str,
 }
 
-impl fmt::Display for DurationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.problem, self.help)
-    }
-}
-
-impl std::error::Error for DurationError {}
+crate::error_text! { DurationError { problem, help }, "{problem}; {help}" }
 
 /// Each unit with its nanoseconds, the longest first.
 const UNITS: [(&str, u64); 9] = [

@@ -1,10 +1,9 @@
 //! Where the output goes, and what that does to the exit status.
 
 use super::folder;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::{fs, io};
 
 const OLD: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "7200s"}]}"#;
 const NEW: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "7300s"}]}"#;

@@ -7,7 +7,6 @@
 mod annotation_error;
 #[cfg(feature = "descriptors")]
 mod descriptors;
-mod endpoint_error;
 mod google_headers;
 pub(crate) mod method_annotations;
 mod method_headers;
@@ -21,9 +20,8 @@ mod value;
 
 #[cfg(feature = "descriptors")]
 pub use annotation_error::AnnotationError;
-pub use endpoint_error::EndpointError;
 pub use google_headers::GoogleHeaders;
 pub(crate) use method_annotations::MethodAnnotations;
 pub(crate) use method_headers::{ClientHeaders, X_GOOG_REQUEST_PARAMS};
-pub use service_endpoint::ServiceEndpoint;
+pub use service_endpoint::{EndpointError, ServiceEndpoint};
 pub(crate) use service_info::ServiceInfo;

@@ -1,6 +1,5 @@
 //! Where a service of Google's is reached.
 
-use crate::google::endpoint_error::EndpointError;
 use http::Uri;
 use http::uri::{Authority, Scheme};
 use tonic::transport::Endpoint;
@@ -183,6 +182,25 @@ impl TryFrom<ServiceEndpoint> for Endpoint {
         Ok(if is_own { made } else { made.origin(origin) })
     }
 }
+
+/// Why a [`ServiceEndpoint`](crate::google::ServiceEndpoint) can't be used: what is wrong, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointError {
+    message: String,
+}
+
+impl EndpointError {
+    pub(super) fn new(source: &str, value: &str, problem: &str) -> Self {
+        Self { message: format!("{source} is {value:?}, which {problem}") }
+    }
+
+    /// tonic does not take the address.
+    pub(super) fn of_transport(address: &str, error: &tonic::transport::Error) -> Self {
+        Self { message: format!("tonic can't use the address {address}: {error}") }
+    }
+}
+
+gax_text::error_text! { EndpointError { message }, "{message}" }
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,7 @@
 
 use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
 use crate::settings::stub_settings::StubSettings;
-use gax_driver::ReplayOptions;
-use gax_driver::{LivePolicies, OperationOptions};
+use gax_driver::{LivePolicies, OperationOptions, ReplayOptions};
 use gax_retry::{Compatibility, RetryBudget};
 use std::any::Any;
 use std::sync::Arc;

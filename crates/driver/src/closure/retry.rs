@@ -1,9 +1,8 @@
 //! Retrying a closure with nothing but settings.
 
 use crate::closure::error::RetryError;
-use crate::closure::retry_outcome::RetryOutcome;
 use crate::closure::retryable::Retryable;
-use crate::closure::retryer::Retryer;
+use crate::closure::retryer::{RetryOutcome, Retryer};
 use gax_retry::RetrySettings;
 
 /// Calls an async closure until it succeeds or a limit of the settings is reached. Use it for calls that are neither gRPC nor HTTP.

@@ -2,7 +2,6 @@
 
 use gax_retry::{Code, CodeSet};
 use std::error::Error;
-use std::fmt;
 
 /// Decides which errors of a closure are retried: a set of codes, or a predicate.
 ///
@@ -62,13 +61,7 @@ fn comes_of_own_limit(error: &(dyn Error + 'static)) -> bool {
 #[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct AboveOwnLimit;
 
-impl fmt::Display for AboveOwnLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message is above the program's own limit")
-    }
-}
-
-impl Error for AboveOwnLimit {}
+gax_text::error_text! { AboveOwnLimit {}, "a message is above the program's own limit" }
 
 impl<E: ErrorCode> Retryable<E> for CodeSet {
     fn code(&self, error: &E) -> Code {

@@ -1,15 +1,13 @@
 //! Runs a closure as an operation.
 
-use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
 use crate::closure::live_service::LiveService;
 use crate::closure::protocol::{Closure, Results};
-use crate::closure::retry_outcome::RetryOutcome;
 use crate::closure::retryable::Retryable;
 use crate::live_policies::LivePolicies;
-use crate::operation::{Driver, InProgress, Name, Observers, Transport, run_blocking};
+use crate::operation::{Driver, InProgress, Name, Observers, OperationReport, Transport, run_blocking};
 use crate::options::{OperationConfig, OperationOptions};
-use gax_retry::{Policy, RetrySettings, StartedAttempt};
+use gax_retry::{CodeSet, Compatibility, Policy, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -77,7 +75,7 @@ impl<R> Retryer<R> {
     /// ```
     #[cfg(feature = "strategy")]
     pub fn with_backoff_strategy(strategy: &gax_retry::strategy::BackoffStrategy, retryable: R) -> Self {
-        Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
+        Self::with_policy(Policy::from_strategy(strategy, CodeSet::EMPTY), retryable)
     }
 
     /// Makes a retryer that follows a policy. Which codes are retried is decided by `retryable`, not by the policy.
@@ -244,5 +242,58 @@ impl<R> Retryer<R> {
 
     fn name(&self) -> Name {
         Name::from(self.name.clone())
+    }
+}
+
+/// Where the policies of closures come from.
+#[derive(Debug, Clone)]
+enum ConfigSource {
+    Settings(RetrySettings),
+    Policy(Box<Policy>),
+    /// A service, by whichever policies count.
+    Live(LiveService),
+}
+
+impl ConfigSource {
+    /// The policy that an operation begins with now, which retries these codes by those rules. A policy has its own rules.
+    fn policy(&self, codes: CodeSet, compatibility: Option<Compatibility>) -> Policy {
+        match self {
+            Self::Settings(settings) => {
+                Policy::with_compatibility(settings, codes, compatibility.unwrap_or_default())
+            }
+            Self::Policy(policy) => Policy::clone(policy).with_retryable_codes(codes),
+            Self::Live(service) => service.policy(codes, compatibility),
+        }
+    }
+}
+
+/// The value of a closure that succeeded, and the report of its attempts.
+#[derive(Debug, Clone)]
+pub struct RetryOutcome<T> {
+    value: T,
+    report: OperationReport,
+}
+
+impl<T> RetryOutcome<T> {
+    pub(super) fn new(value: T, report: OperationReport) -> Self {
+        Self { value, report }
+    }
+
+    /// The value that the closure returned.
+    #[must_use]
+    pub fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// That value, by value.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// The report of the operation.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.report
     }
 }

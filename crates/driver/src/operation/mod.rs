@@ -25,8 +25,7 @@ pub use connection_link::{Carrier, ConnectionLink, RetryContext};
 pub use driver::Driver;
 #[cfg(feature = "closures")]
 pub(crate) use in_progress::InProgress;
-pub use inbound::{Inbound, RequestEnded, Scope};
-pub use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
+pub use inbound::{Inbound, RequestEnded, Scope, Serving, inbound_deadline, is_nested_retry, time_left};
 #[cfg(test)]
 pub(crate) use jitter::Jitter;
 pub use jitter::JitterSeeds;

@@ -8,8 +8,6 @@ mod policy_entries;
 mod retry_budgets;
 #[cfg(feature = "serde")]
 mod stored_options;
-#[cfg(feature = "serde")]
-mod two_words;
 pub mod unused_names;
 
 pub use call_options::CallOptions;
@@ -19,4 +17,4 @@ pub use operation_options::OperationOptions;
 pub use policy_entries::PolicyEntries;
 pub use retry_budgets::RetryBudgets;
 #[cfg(feature = "serde")]
-pub use two_words::{read_override, write_override};
+pub use stored_options::{read_override, write_override};

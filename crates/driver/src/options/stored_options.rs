@@ -1,11 +1,10 @@
 //! Options of a call as programs store them (feature `serde`).
 
 use crate::options::call_options::CallOptions;
-use crate::options::two_words::{read_override, write_override};
-use gax_retry::settings::SettingsOverrides;
+use gax_retry::settings::{Override, SettingsOverrides};
 use gax_retry::stored::{Attempts, DurationText, Multiplier, Timeout};
 use gax_retry::{CodeSet, RetrySettings, SettingsError};
-use serde::de::Error as _;
+use serde::de::Error;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -95,5 +94,32 @@ impl<'de> Deserialize<'de> for CallOptions {
         let OptionFields { codes, report, retry_settings, .. } = fields;
         let retryable_codes = codes.map(Ok);
         Ok(Self { retry_settings, overrides, retryable_codes, report, ..Self::default() })
+    }
+}
+
+/// The option, from its value and from the word that turns it off.
+///
+/// # Errors
+///
+/// Both are there.
+pub fn read_override<T, E: Error>(
+    [name, off]: [&str; 2],
+    value: Option<T>,
+    is_disabled: bool,
+) -> Result<Override<T>, E> {
+    match (value, is_disabled) {
+        (None, false) => Ok(Override::Unset),
+        (Some(value), false) => Ok(Override::Set(value)),
+        (None, true) => Ok(Override::Disabled),
+        (Some(_), true) => Err(E::custom(format_args!("{name} and {off} exclude each other; leave one out"))),
+    }
+}
+
+/// The value, and whether the option is turned off.
+pub fn write_override<T>(option: Override<T>) -> (Option<T>, bool) {
+    match option {
+        Override::Unset => (None, false),
+        Override::Set(value) => (Some(value), false),
+        Override::Disabled => (None, true),
     }
 }

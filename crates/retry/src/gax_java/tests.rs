@@ -1,7 +1,6 @@
 use super::*;
 use crate::jitter::{JitterSource, SeededJitter};
-use crate::operation::ByHand;
-use crate::operation::{Action, AttemptResult, Seen};
+use crate::operation::{Action, AttemptResult, ByHand, Seen};
 use crate::{
     AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason,
 };

@@ -2,8 +2,8 @@
 
 #[cfg(feature = "http")]
 use super::HttpPolicies;
-use super::{MethodFacts, MethodSettings, RetryThrottling};
-use crate::{CodeSet, Compatibility, RetrySettings};
+use super::MethodSettings;
+use crate::{CodeSet, Compatibility, MethodKind, RetryBudget, RetrySettings};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -215,6 +215,92 @@ impl<C: Into<i32>, const N: usize> From<(RetrySettings, [C; N])> for MethodPolic
 impl From<(RetrySettings, CodeSet)> for MethodPolicies {
     fn from((settings, codes): (RetrySettings, CodeSet)) -> Self {
         MethodSettings::new(settings, codes).into()
+    }
+}
+
+/// The numbers of a limit on the retries to one server, for all methods together: a bucket of tokens that failures empty.
+///
+/// They are plain data. The [`budget`](Self::budget) that is made of them is what operations share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
+pub struct RetryThrottling {
+    max_tokens: f64,
+    token_ratio: f64,
+}
+
+impl RetryThrottling {
+    /// A bucket of that many tokens, to which each success returns `token_ratio` of a token. See [`RetryBudget::tokens`] for the
+    /// numbers that are allowed.
+    pub fn new(max_tokens: impl Into<f64>, token_ratio: f64) -> Self {
+        Self { max_tokens: max_tokens.into(), token_ratio }
+    }
+
+    /// Makes the budget that operations draw on: a new bucket, which is full.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::RetryThrottling;
+    /// use std::time::Duration;
+    ///
+    /// assert!(RetryThrottling::new(10, 0.1).budget().allows(|| Duration::ZERO));
+    /// ```
+    pub fn budget(&self) -> RetryBudget {
+        RetryBudget::tokens(self.max_tokens, self.token_ratio)
+    }
+
+    gax_text::getters! {
+        /// Returns how many tokens the bucket holds, and has at first. Retries stop at half of it.
+        max_tokens: f64;
+
+        /// Returns the tokens that a success puts back; a failure takes one token.
+        token_ratio: f64;
+    }
+}
+
+/// The facts that are known of a method from its descriptor. They don't change with its settings.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{MethodFacts, MethodKind};
+///
+/// let get_book = MethodFacts::new(MethodKind::Unary).read_only(true);
+/// assert!(get_book.is_idempotent());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct MethodFacts {
+    kind: MethodKind,
+    is_idempotent: bool,
+    is_read_only: bool,
+}
+
+impl MethodFacts {
+    /// The facts of a method of that kind, which isn't known to be idempotent.
+    pub fn new(kind: MethodKind) -> Self {
+        Self { kind, is_idempotent: false, is_read_only: false }
+    }
+
+    /// Sets whether the service may carry out a call more than once. Default: false.
+    pub fn idempotent(self, is_idempotent: bool) -> Self {
+        Self { is_idempotent, ..self }
+    }
+
+    /// Sets whether a call changes nothing; then it is idempotent too. Default: false.
+    pub fn read_only(self, is_read_only: bool) -> Self {
+        Self { is_read_only, is_idempotent: self.is_idempotent || is_read_only, ..self }
+    }
+
+    gax_text::getters! {
+        /// Returns which sides of a call stream.
+        kind: MethodKind;
+
+        /// Returns whether the service may carry out a call more than once.
+        is_idempotent: bool;
+
+        /// Returns whether a call changes nothing.
+        is_read_only: bool;
     }
 }
 

@@ -1,7 +1,6 @@
 //! Collects the fields of [`RetrySettings`] and checks them all at once.
 
-use super::RpcTimeout;
-use super::{RetrySettings, SettingsError, SettingsProblem};
+use super::{RetrySettings, RpcTimeout, SettingsError, SettingsProblem};
 use crate::{IntoCodes, ParseCodeError};
 use std::time::Duration;
 

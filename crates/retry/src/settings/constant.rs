@@ -1,7 +1,6 @@
 //! Settings in a `static`.
 
-use super::RetrySettings;
-use super::RpcTimeout;
+use super::{RetrySettings, RpcTimeout};
 use crate::CodeSet;
 use crate::const_setters::const_setters;
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! Single fields of settings, changed for one call.
 
-use super::RpcTimeout;
 use super::debug::SetFields;
-use super::{RetrySettings, SettingsProblem};
+use super::{RetrySettings, RpcTimeout, SettingsProblem};
 use std::fmt;
 use std::time::Duration;
 

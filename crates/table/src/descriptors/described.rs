@@ -3,8 +3,6 @@
 use super::{FileSet, full_name};
 use gax_retry::MethodFacts;
 use prost::Message;
-use std::error::Error;
-use std::fmt;
 
 /// The methods of compiled descriptors: by their paths, which sides of a call stream, and whether they are idempotent.
 ///
@@ -82,16 +80,9 @@ impl<'a> IntoIterator for &'a Descriptors {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescriptorError(prost::DecodeError);
 
-impl fmt::Display for DescriptorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the bytes are not an encoded google.protobuf.FileDescriptorSet")
-    }
-}
-
-impl Error for DescriptorError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.0)
-    }
+gax_text::error_text! {
+    self: DescriptorError => Some(&self.0),
+    "the bytes are not an encoded google.protobuf.FileDescriptorSet"
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use super::source_location::SourceLocation;
 use gax_text::{Escaped, is_unprintable};
 use std::error::Error;
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 /// An invalid table, with the place and the correction.
 ///

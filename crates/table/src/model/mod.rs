@@ -1,6 +1,5 @@
 //! The content of tables, however they were written.
 
-mod batch_descriptor;
 mod builder;
 mod dialect;
 mod format;
@@ -22,7 +21,6 @@ mod table_file;
 #[cfg(feature = "json")]
 pub(crate) mod written;
 
-pub use batch_descriptor::BatchDescriptor;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
@@ -41,6 +39,7 @@ pub use policy::{HedgingPolicy, MethodPolicy, PolicyField};
 pub use retry_table::{RetryTable, TableName};
 pub use settings_key::SettingsKey;
 pub use suppression::Suppression;
+pub use table_file::BatchDescriptor;
 pub(crate) use table_file::UnusableEntry;
 #[cfg(feature = "json")]
 pub(crate) use table_file::{MethodExtras, ServiceDefinitions, TableFile};

@@ -1,17 +1,15 @@
 //! The table: which policy is for which method.
 
-use super::batch_descriptor::BatchDescriptor;
 use super::dialect::Dialect;
 use super::names::{DefinitionNames, NameIndex, NamePlace};
 use super::policy::{EntryName, MethodPolicy, TableEntry, shown_name};
 use super::suppression::Suppression;
 #[cfg(any(feature = "convert", feature = "stub"))]
 use super::table_file::ServiceDefinitions;
-use super::table_file::{MethodExtras, TableFile};
+use super::table_file::{BatchDescriptor, MethodExtras, TableFile};
 use crate::diagnostics::Findings;
 use crate::{Finding, Severity, SourceLocation, TableError, TableFormat};
-use gax_retry::RetryThrottling;
-use gax_retry::{BatchingSettings, RetrySettings};
+use gax_retry::{BatchingSettings, RetrySettings, RetryThrottling};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;

@@ -1,8 +1,5 @@
 //! Annotations that can't be used.
 
-use std::error::Error;
-use std::fmt;
-
 /// Why an annotation of a method can't be used: one sentence, with the template in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoutingError {
@@ -37,10 +34,4 @@ impl RoutingError {
     }
 }
 
-impl fmt::Display for RoutingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for RoutingError {}
+gax_text::error_text! { RoutingError { message }, "{message}" }

@@ -1,7 +1,6 @@
 //! `gax generate`: code without a build script.
 
 mod args;
-mod difference;
 mod directory;
 mod manifest;
 mod report;

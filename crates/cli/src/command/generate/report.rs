@@ -1,7 +1,6 @@
 //! The changes to the files, made or left to be made.
 
 use super::args::GenerateArgs;
-use super::difference::unified;
 use super::directory::{File, State};
 use crate::command::{print, print_json};
 use crate::failure::Failure;
@@ -9,7 +8,9 @@ use crate::render::FindingRow;
 use gax_table::Finding;
 use gax_text::Escaped;
 use serde::Serialize;
+use similar::TextDiff;
 use std::fmt::Write as _;
+use std::path::Path;
 
 #[derive(Debug, Serialize)]
 struct Report<'a> {
@@ -82,4 +83,22 @@ pub(super) fn counts(files: &[File]) -> String {
     let counts: Vec<String> =
         [State::Changed, State::Missing, State::LeftOver].into_iter().filter_map(of).collect();
     counts.join(", ")
+}
+
+/// The lines around a change.
+const CONTEXT: usize = 3;
+
+/// The difference, in the form that `patch` takes; empty for a file that is up to date.
+pub(super) fn unified(directory: &Path, file: &File) -> String {
+    const NOWHERE: &str = "/dev/null";
+    let path = directory.join(&file.name).display().to_string().replace('\\', "/");
+    let (old_path, new_path) = match file.state {
+        State::Same => return String::new(),
+        State::Changed => (path.as_str(), path.as_str()),
+        State::Missing => (NOWHERE, path.as_str()),
+        State::LeftOver => (path.as_str(), NOWHERE),
+    };
+    let old = String::from_utf8_lossy(&file.old);
+    let diff = TextDiff::from_lines(old.as_ref(), &file.new);
+    diff.unified_diff().context_radius(CONTEXT).header(old_path, new_path).to_string()
 }

@@ -2,7 +2,6 @@
 
 mod args;
 mod call;
-mod client;
 mod comparison;
 mod descriptors;
 mod outcome;
@@ -12,7 +11,6 @@ mod script;
 
 pub(crate) use args::ServeArgs;
 pub(super) use call::{Seen, between};
-pub(super) use client::start;
 pub(super) use comparison::EARLY;
 pub(crate) use run::run;
-pub(super) use run::{LATE, runtime};
+pub(super) use run::{LATE, runtime, start};

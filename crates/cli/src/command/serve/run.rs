@@ -2,7 +2,6 @@
 
 use super::args::ServeArgs;
 use super::call::{Call, Seen, calls};
-use super::client::start;
 use super::comparison::Comparison;
 use super::descriptors::made_up;
 use super::router::Router;
@@ -13,9 +12,11 @@ use crate::render::{ERROR, HEAD, prose};
 use gax_testing::{Arrival, Log, Scripted, SocketServer};
 use gax_text::Escaped;
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
+use tokio::process::{Child, Command};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::{sleep, timeout};
@@ -172,4 +173,24 @@ fn show(args: &ServeArgs, report: &Report) -> Result<(), Failure> {
         print(&format!("\nCalls: {calls}. Calls that differ from the table: {differ}.\n"))?;
     }
     Ok(())
+}
+
+/// Starts a command, with these words in place of those in braces; `None`: it has no words.
+pub(in crate::command) fn start(
+    words: &[OsString],
+    places: &[(&str, &str)],
+    stdout: Stdio,
+) -> Result<Option<Child>, Failure> {
+    let filled = |word: &OsString| match word.to_str() {
+        Some(text) => {
+            places.iter().fold(text.to_owned(), |text, (place, value)| text.replace(place, value)).into()
+        }
+        None => word.clone(),
+    };
+    let mut words = words.iter().map(filled);
+    let Some(program) = words.next() else { return Ok(None) };
+    let started = Command::new(&program).args(words).stdout(stdout).kill_on_drop(true).spawn();
+    started.map(Some).map_err(|error| {
+        Failure::Usage(format!("{} can't be started ({error}); name a program", program.display()))
+    })
 }

@@ -3,14 +3,12 @@
 //! Generated clients have a method for each RPC that is paged: `list_assets_paged` in addition to `list_assets`. [`paginate`]
 //! does the same over any client.
 
-mod circle_detector;
 mod closure;
 mod error;
 mod page;
 mod page_token;
 mod paged;
 mod pages;
-mod source;
 pub(crate) mod unary;
 mod walk;
 
@@ -20,5 +18,5 @@ pub use page::{IntoPage, Page};
 pub use page_token::PageToken;
 pub use paged::Paged;
 pub use pages::Pages;
-pub use source::PageSource;
 pub use unary::{PagedCall, UnaryPages};
+pub use walk::PageSource;

@@ -1,7 +1,6 @@
 //! Work that is dropped with the request that it is done for.
 
 use crate::operation::inbound::handle::Inbound;
-use crate::operation::inbound::request_ended::RequestEnded;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
@@ -76,3 +75,32 @@ impl<F: Future> Future for Scope<F> {
 }
 
 gax_text::short_debug! { self: [F] Scope<F> { inbound: self.inbound } }
+
+/// The request that the work was done for has ended, so that the work was stopped.
+///
+/// As a [`tonic::Status`] it is `CANCELLED`.
+///
+/// # Examples
+///
+/// ```
+/// use gax_driver::inbound::Inbound;
+///
+/// # async fn handler() -> Result<(), tonic::Status> {
+/// let lookup = tokio::spawn(Inbound::current().scope(async { "found" }));
+/// let found = lookup.await.map_err(|error| tonic::Status::internal(error.to_string()))??;
+/// # assert_eq!(found, "found");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RequestEnded;
+
+gax_text::error_text! { RequestEnded {}, "the request that this belongs to has ended" }
+
+#[cfg(feature = "tonic")]
+impl From<RequestEnded> for tonic::Status {
+    fn from(ended: RequestEnded) -> Self {
+        Self::cancelled(ended.to_string())
+    }
+}

@@ -3,8 +3,6 @@
 #[cfg(feature = "batching")]
 mod batch;
 mod connection_event;
-mod entered;
-mod event;
 mod in_flight;
 mod info;
 mod observed;
@@ -18,14 +16,11 @@ mod transfer;
 #[cfg(feature = "batching")]
 pub use batch::BatchInfo;
 pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
-pub use entered::Entered;
-pub use event::Event;
 pub use info::{OperationInfo, Transport};
 pub use observed::Observed;
-pub use observer::{OperationObserver, OutgoingHeaders};
+pub use observer::{Entered, Event, OperationObserver, OutgoingHeaders};
 pub use observers::Observers;
 pub use on_retry::Retry;
 pub use outgoing::{Outbound, Outgoing};
 pub use summary::OperationSummary;
-pub use transfer::{AttemptTransfer, WireMessage};
-pub use transfer::{MessageCounter, PREFIX};
+pub use transfer::{AttemptTransfer, MessageCounter, PREFIX, WireMessage};

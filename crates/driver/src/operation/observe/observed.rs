@@ -2,16 +2,14 @@
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::operation::clock::Clock;
-use crate::operation::observe::entered::Entered;
-use crate::operation::observe::event;
+
 use crate::operation::observe::in_flight::InFlight;
 use crate::operation::observe::info::{OperationInfo, Transport};
-use crate::operation::observe::observer::{OperationObserver, OutgoingHeaders};
+use crate::operation::observe::observer::{self, Entered, OperationObserver, OutgoingHeaders};
 use crate::operation::observe::observers::{Observers, Recipients};
 use crate::operation::observe::outgoing::{Outbound, Outgoing};
 use crate::operation::observe::summary::OperationSummary;
-use crate::operation::report::AttemptDelay;
-use crate::operation::report::Name;
+use crate::operation::report::{AttemptDelay, Name};
 use gax_retry::operation::{AttemptEnd, Event, Stop};
 use gax_retry::{Attempt, AttemptKind, Code, Policy, RetryBudget, StartedAttempt, StopReason};
 use http::HeaderMap;
@@ -196,7 +194,7 @@ impl Observed {
     }
 
     /// Something has happened to that attempt.
-    pub fn event(&self, number: u32, event: &dyn event::Event) {
+    pub fn event(&self, number: u32, event: &dyn observer::Event) {
         if let Some(attempt) = self.started(number) {
             self.each(|observer, info| observer.attempt_event(info, attempt, event));
         }

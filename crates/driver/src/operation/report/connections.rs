@@ -2,7 +2,8 @@
 
 use crate::operation::report::delay::AttemptDelay;
 use crate::operation::report::delivered::Delivered;
-use crate::operation::report::peer::Peer;
+use std::fmt;
+use std::sync::Arc;
 
 /// The endpoints of attempts, and the messages that came from them. Few operations know of any, and those that wait for an
 /// attempt are kept small: so it is in a separate place.
@@ -47,4 +48,28 @@ fn keep<T>(known: &mut Vec<(u32, T)>, attempt: u32, value: T) {
         known.remove(32);
     }
     known.push((attempt, value));
+}
+
+/// The endpoint that an attempt went to, by its address: an event of the attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Peer(Arc<str>);
+
+impl Peer {
+    /// The endpoint of that address.
+    #[must_use]
+    pub fn new(address: &impl fmt::Display) -> Self {
+        Self(address.to_string().into())
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }

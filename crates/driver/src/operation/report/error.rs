@@ -3,9 +3,8 @@
 use crate::operation::report::operation_report::OperationReport;
 use gax_retry::{Delivery, StopReason};
 use std::error::Error;
-use std::fmt;
-use std::iter;
 use std::sync::Arc;
+use std::{fmt, iter};
 
 /// Why an operation failed: the source of the [`tonic::Status`] that the caller gets.
 ///

@@ -1,10 +1,9 @@
 //! A report being written.
 
-use crate::operation::report::connections::Connections;
+use crate::operation::report::connections::{Connections, Peer};
 use crate::operation::report::delay::AttemptDelay;
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::note::Note;
-use crate::operation::report::peer::Peer;
 use crate::operation::report::rows::Rows;
 use gax_retry::{Attempt, Delivery};
 

@@ -8,17 +8,16 @@ mod error;
 mod ledger;
 mod note;
 mod operation_report;
-mod peer;
 mod rows;
 #[cfg(feature = "serde")]
 mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use connections::Peer;
 pub use delay::{AttemptDelay, DelayType};
 pub use error::OperationError;
 pub(super) use ledger::Ledger;
 pub use note::Note;
 pub use operation_report::{Name, OperationReport, broken_off};
-pub use peer::Peer;
 pub use rows::FirstAndLast;

@@ -1,6 +1,5 @@
 //! Which HTTP requests are safe to retry: rules as data, and what they say of a request.
 
-mod body;
 mod classification;
 mod host;
 mod hosts;

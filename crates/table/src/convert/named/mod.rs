@@ -4,7 +4,6 @@ mod client_config;
 mod definitions;
 mod fields;
 mod gapic;
-mod object_hash;
 mod services;
 
 pub(super) use client_config::write_client_config;

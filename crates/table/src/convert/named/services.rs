@@ -1,9 +1,8 @@
 //! Which methods are written.
 
-use crate::ServiceDescription;
 use crate::convert::losses::{Losses, Subject};
 use crate::model::TableEntry;
-use crate::{MethodPolicy, RetryTable};
+use crate::{MethodPolicy, RetryTable, ServiceDescription};
 use std::collections::{HashMap, HashSet};
 
 /// A service with its methods, in the order in which they are written.

@@ -2,6 +2,5 @@
 
 mod folders;
 mod watcher;
-mod working;
 
 pub use watcher::{Watch, watch};

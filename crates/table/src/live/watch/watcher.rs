@@ -2,13 +2,14 @@
 
 use crate::RetryTable;
 use crate::live::watch::folders::folders;
-use crate::live::watch::working::Working;
 use crate::live::{ReplaceError, SettingsEvent, SettingsHandle};
+use gax_driver::__private::WatchState;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use std::{io, thread};
@@ -239,5 +240,22 @@ impl ReplaceError {
 
     fn watch(path: &Path, error: notify::Error) -> Self {
         Self::file(path, ("watched", "read it at intervals, and call replace"), error)
+    }
+}
+
+/// A watch that can read its file, until this is dropped.
+pub(super) struct Working(Arc<WatchState>);
+
+impl Working {
+    pub(super) fn new(state: Arc<WatchState>) -> Self {
+        state.has_file.store(true, Ordering::Relaxed);
+        state.working.fetch_add(1, Ordering::Relaxed);
+        Self(state)
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.working.fetch_sub(1, Ordering::Relaxed);
     }
 }

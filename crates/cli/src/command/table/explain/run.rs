@@ -3,8 +3,7 @@
 use super::explanation::Explanation;
 use super::reader::Reader;
 use super::request::Headers;
-use super::text;
-use super::{http, request};
+use super::{http, request, text};
 use crate::command::table::bounds::Bounds;
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading, WithFlag};
 use crate::command::table::view::{find, has_nothing, methods};
