@@ -46,10 +46,25 @@ macro_rules! error_text {
 }
 
 /// Getters of fields. `field: Type;` copies the field of that name; behind `self:`, `pub name: Type = self.field;` copies any, and
-/// `pub name: &Type = &self.field;` borrows it. For the crates of this repository alone.
+/// `pub name: &Type = &self.field;` borrows it. Behind `const self:` they are const, behind `move self:` they take `self` by value. For
+/// the crates of this repository alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! getters {
+    (const $self:ident: $($(#[$doc:meta])* $vis:vis $name:ident: $kind:ty = $field:expr;)+) => {
+        $($(#[$doc])*
+        #[must_use]
+        $vis const fn $name(&$self) -> $kind {
+            $field
+        })+
+    };
+    (move $self:ident: $($(#[$doc:meta])* $vis:vis $name:ident: $kind:ty = $field:expr;)+) => {
+        $($(#[$doc])*
+        #[must_use]
+        $vis fn $name($self) -> $kind {
+            $field
+        })+
+    };
     ($self:ident: $($(#[$doc:meta])* $vis:vis $name:ident: $kind:ty = $field:expr;)+) => {
         $($(#[$doc])*
         #[must_use]
@@ -67,10 +82,17 @@ macro_rules! getters {
 }
 
 /// Setters of builders, in the form `pub name(value: Type) => self.field = value;` behind `self:`, or behind `self.changed():`, which
-/// is then called. For the crates of this repository alone.
+/// is then called. Behind `const self:` they are const. For the crates of this repository alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {
+    (const $self:ident: $($(#[$doc:meta])* $vis:vis $name:ident($($value:ident: $kind:ty),+) => $set:expr;)+) => {
+        $($(#[$doc])*
+        $vis const fn $name(mut $self, $($value: $kind),+) -> Self {
+            $set;
+            $self
+        })+
+    };
     (
         $self:ident.$changed:ident():
         $($(#[$doc:meta])* $vis:vis $name:ident($($value:ident: $kind:ty),+) => $set:expr;)+
@@ -95,12 +117,29 @@ macro_rules! setters {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! short_debug {
-    ($self:ident: $([$($generics:tt)+])? $kind:ident $(<$($arg:ty),+>)? { $($field:ident: $value:expr),* }) => {
+    ($self:ident: $([$($generics:tt)+])? $kind:ident $(<$($arg:tt),+>)? { $($field:ident: $value:expr),* }) => {
         impl $(<$($generics)+>)? ::core::fmt::Debug for $kind $(<$($arg),+>)? {
             fn fmt(&$self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 let mut text = f.debug_struct(::core::stringify!($kind));
                 $(text.field(::core::stringify!($field), &$value);)*
                 text.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// Makes a `Debug` that leaves out what is `None`: `self: Name { field: self.field }`. For the crates of this repository alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! set_debug {
+    ($self:ident: $kind:ident { $($field:ident: $value:expr),* }) => {
+        impl ::core::fmt::Debug for $kind {
+            fn fmt(&$self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut text = f.debug_struct(::core::stringify!($kind));
+                $(if let Some(value) = $value {
+                    text.field(::core::stringify!($field), &value);
+                })*
+                text.finish()
             }
         }
     };
