@@ -2,7 +2,8 @@
 
 use crate::observe::metrics::measure::{Attribute, Instruments, Measure, observe_by_measure};
 use crate::observe::metrics::metric::{
-    BYTES, GAUGES, GAX_JAVA, GRPC, MILLISECONDS, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
+    BATCHES, BYTES, CONNECTIONS, GAUGES, GAX_JAVA_COUNTERS, GAX_JAVA_HISTOGRAMS, GRPC, MILLISECONDS, Metric,
+    OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
 };
 use crate::observe::metrics::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
@@ -55,10 +56,10 @@ impl FacadeMetrics {
                 describe(&metrics.counters(), &metrics.histograms());
             }
             describe(&[], &[&RPC_DURATION, &SENT, &RECEIVED]);
-            describe(&[], &crate::observe::metrics::metric::BATCHES);
-            describe(&crate::observe::metrics::metric::CONNECTIONS, &[]);
+            describe(&[], &BATCHES);
+            describe(&CONNECTIONS, &[]);
             if prefix.is_some() {
-                describe(&GAX_JAVA.counters(), &GAX_JAVA.histograms());
+                describe(&GAX_JAVA_COUNTERS, &GAX_JAVA_HISTOGRAMS);
             }
             for gauge in GAUGES {
                 recorder.describe_gauge(gauge.name.into(), Some(Unit::Count), gauge.description.into());

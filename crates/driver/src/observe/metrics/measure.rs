@@ -2,12 +2,13 @@
 
 #[cfg(feature = "batching")]
 use crate::observe::BatchInfo;
+use crate::observe::metrics::metric::{
+    ATTEMPT_COUNT, ATTEMPT_LATENCY, BUDGET, CONNECTED, DISCONNECTED, EJECTED, GRPC, Metric, Metrics,
+    NOT_CONNECTED, OPERATION_COUNT, OPERATION_LATENCY, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION,
+    WATCHED,
+};
 #[cfg(feature = "batching")]
 use crate::observe::metrics::metric::{BATCH_ELEMENTS, BATCH_SIZE, BATCH_THROTTLED, BATCH_WAIT};
-use crate::observe::metrics::metric::{
-    BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
-};
-use crate::observe::metrics::metric::{CONNECTED, DISCONNECTED, EJECTED, NOT_CONNECTED};
 use crate::observe::metrics::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use crate::observe::{ConnectionChange, ConnectionEvent, LostReason};
@@ -217,8 +218,7 @@ impl<I: Instruments> Measure<I> {
     pub(super) fn ended(&self, operation: &OperationInfo, attempt: &Attempt) {
         let attributes = self.attributes_with_code(operation, attempt.code());
         let took = attempt.end().saturating_sub(attempt.start());
-        let metrics = (&GAX_JAVA.attempt_count, &GAX_JAVA.attempt_latency);
-        self.as_gax_java(operation, metrics, attempt.code(), took);
+        self.as_gax_java(operation, (&ATTEMPT_COUNT, &ATTEMPT_LATENCY), attempt.code(), took);
         self.instruments.record(&Self::metrics(operation).attempt_duration, took.as_secs_f64(), &attributes);
     }
 
@@ -227,7 +227,7 @@ impl<I: Instruments> Measure<I> {
         let mut attributes = self.attributes(operation);
         self.levels(operation, summary);
         self.by_conventions(operation, summary);
-        let gax_java = (&GAX_JAVA.operation_count, &GAX_JAVA.operation_latency);
+        let gax_java = (&OPERATION_COUNT, &OPERATION_LATENCY);
         self.as_gax_java(operation, gax_java, summary.code(), summary.elapsed());
         let counts = [
             (&metrics.retries, summary.retries()),

@@ -97,104 +97,75 @@ impl Metrics {
     }
 }
 
-/// By OpenTelemetry's own conventions for RPCs.
-pub(super) static RPC_DURATION: Metric = Metric {
-    name: "rpc.client.call.duration",
-    unit: SECONDS,
-    description: "The time of a call as its caller sees it: all attempts and delays.",
-};
+/// Defines metrics: the name, the unit, and what it is.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $metric:ident = $name:literal, $unit:expr, $description:literal;)+) => {
+        $($(#[$doc])*
+        pub(super) static $metric: Metric = Metric { name: $name, unit: $unit, description: $description };)+
+    };
+}
 
-/// The size of what is sent with an attempt.
-pub(super) static SENT: Metric = Metric {
-    name: "grpc.client.attempt.sent_total_compressed_message_size",
-    unit: BYTES,
-    description: "The bytes of all request messages that were sent with an attempt, compressed, without framing.",
-};
+metrics! {
+    /// By OpenTelemetry's own conventions for RPCs.
+    RPC_DURATION = "rpc.client.call.duration", SECONDS,
+        "The time of a call as its caller sees it: all attempts and delays.";
 
-/// The size of what arrives.
-pub(super) static RECEIVED: Metric = Metric {
-    name: "grpc.client.attempt.rcvd_total_compressed_message_size",
-    unit: BYTES,
-    description: "The bytes of all response messages that an attempt received, compressed, without framing.",
-};
+    /// The size of what is sent with an attempt.
+    SENT = "grpc.client.attempt.sent_total_compressed_message_size", BYTES,
+        "The bytes of all request messages that were sent with an attempt, compressed, without framing.";
 
-/// The tokens left in a retry budget; not in a gRFC.
-pub(super) static BUDGET: Metric = Metric {
-    name: "gax.client.retry_budget.available",
-    unit: "{retry}",
-    description: "What is left of the retry budget: tokens, or the retries that a ratio allows.",
-};
+    /// The size of what arrives.
+    RECEIVED = "grpc.client.attempt.rcvd_total_compressed_message_size", BYTES,
+        "The bytes of all response messages that an attempt received, compressed, without framing.";
 
-/// Which settings count; not in a gRFC.
-pub(super) static VERSION: Metric = Metric {
-    name: "gax.client.settings.version",
-    unit: "{version}",
-    description: "The version of the settings of the call that ended last.",
-};
+    /// The tokens left in a retry budget; not in a gRFC.
+    BUDGET = "gax.client.retry_budget.available", "{retry}",
+        "What is left of the retry budget: tokens, or the retries that a ratio allows.";
 
-/// Whether the file of the settings is watched; not in a gRFC.
-pub(super) static WATCHED: Metric = Metric {
-    name: "gax.client.settings.watched",
-    unit: "{watch}",
-    description: "1 if the settings file was watched when the last call started, 0 if it could not be read or is no longer \
-                  watched.",
-};
+    /// Which settings count; not in a gRFC.
+    VERSION = "gax.client.settings.version", "{version}",
+        "The version of the settings of the call that ended last.";
 
-/// How many entries a batch has.
-pub(super) static BATCH_ELEMENTS: Metric =
-    Metric { name: "gax.client.batch.elements", unit: ELEMENTS, description: "The entries of a batch." };
+    /// Whether the file of the settings is watched; not in a gRFC.
+    WATCHED = "gax.client.settings.watched", "{watch}",
+        "1 if the settings file was watched when the last call started, 0 if it could not be read or is no longer watched.";
 
-/// How many bytes it has.
-pub(super) static BATCH_SIZE: Metric = Metric {
-    name: "gax.client.batch.size",
-    unit: BYTES,
-    description: "The bytes of a batch, if its batcher counts them.",
-};
+    /// How many entries a batch has.
+    BATCH_ELEMENTS = "gax.client.batch.elements", ELEMENTS, "The entries of a batch.";
 
-/// How long it was open.
-pub(super) static BATCH_WAIT: Metric = Metric {
-    name: "gax.client.batch.wait",
-    unit: SECONDS,
-    description: "The time from a batch's first element until the batch is sent.",
-};
+    /// How many bytes it has.
+    BATCH_SIZE = "gax.client.batch.size", BYTES, "The bytes of a batch, if its batcher counts them.";
 
-/// How long its elements had waited for room.
-pub(super) static BATCH_THROTTLED: Metric = Metric {
-    name: "gax.client.batch.throttled_time",
-    unit: SECONDS,
-    description: "The total time that the elements of a batch waited for space.",
-};
+    /// How long it was open.
+    BATCH_WAIT = "gax.client.batch.wait", SECONDS, "The time from a batch's first element until the batch is sent.";
+
+    /// How long its elements had waited for room.
+    BATCH_THROTTLED = "gax.client.batch.throttled_time", SECONDS,
+        "The total time that the elements of a batch waited for space.";
+
+    /// Connections that were established.
+    CONNECTED = "grpc.subchannel.connection_attempts_succeeded", "{attempt}", "Connections that were established.";
+
+    /// Connections that could not be established.
+    NOT_CONNECTED = "grpc.subchannel.connection_attempts_failed", "{attempt}", "Connections that could not be established.";
+
+    /// Connections that were lost.
+    DISCONNECTED = "grpc.subchannel.disconnections", "{disconnection}",
+        "Connections that no longer take calls, by reason.";
+
+    /// Endpoints that calls avoid; not in a gRFC.
+    EJECTED = "gax.client.endpoint.ejections", "{ejection}", "Endpoints that were ejected because calls to them failed.";
+
+    /// By gax-java's name, as the next three, which all follow a prefix.
+    ATTEMPT_COUNT = "/attempt_count", "1", "Attempts that have ended.";
+    ATTEMPT_LATENCY = "/attempt_latency", MILLISECONDS, "The time of an attempt, from its start to its end.";
+    OPERATION_COUNT = "/operation_count", "1", "Operations that have ended.";
+    OPERATION_LATENCY = "/operation_latency", MILLISECONDS,
+        "The time of an operation as its caller sees it: all attempts and delays.";
+}
 
 /// Those of batches; no proposal has them.
 pub(super) static BATCHES: [&Metric; 4] = [&BATCH_ELEMENTS, &BATCH_SIZE, &BATCH_WAIT, &BATCH_THROTTLED];
-
-/// Connections that were established.
-pub(super) static CONNECTED: Metric = Metric {
-    name: "grpc.subchannel.connection_attempts_succeeded",
-    unit: "{attempt}",
-    description: "Connections that were established.",
-};
-
-/// Connections that could not be established.
-pub(super) static NOT_CONNECTED: Metric = Metric {
-    name: "grpc.subchannel.connection_attempts_failed",
-    unit: "{attempt}",
-    description: "Connections that could not be established.",
-};
-
-/// Connections that were lost.
-pub(super) static DISCONNECTED: Metric = Metric {
-    name: "grpc.subchannel.disconnections",
-    unit: "{disconnection}",
-    description: "Connections that no longer take calls, by reason.",
-};
-
-/// Endpoints that calls avoid; not in a gRFC.
-pub(super) static EJECTED: Metric = Metric {
-    name: "gax.client.endpoint.ejections",
-    unit: "{ejection}",
-    description: "Endpoints that were ejected because calls to them failed.",
-};
 
 /// Those of connections, by the names of gRFC A94 where it has them.
 pub(super) static CONNECTIONS: [&Metric; 4] = [&CONNECTED, &NOT_CONNECTED, &DISCONNECTED, &EJECTED];
@@ -202,51 +173,17 @@ pub(super) static CONNECTIONS: [&Metric; 4] = [&CONNECTED, &NOT_CONNECTED, &DISC
 /// The level of what belongs to a whole client or layer.
 pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
 
-/// The metrics of gax-java, by its names, which follow a prefix.
-#[derive(Debug)]
-pub(super) struct GaxJavaMetrics {
-    pub(super) attempt_count: Metric,
-    pub(super) attempt_latency: Metric,
-    pub(super) operation_count: Metric,
-    pub(super) operation_latency: Metric,
-}
-
-impl GaxJavaMetrics {
-    pub(super) fn counters(&self) -> [&Metric; 2] {
-        [&self.attempt_count, &self.operation_count]
-    }
-
-    pub(super) fn histograms(&self) -> [&Metric; 2] {
-        [&self.attempt_latency, &self.operation_latency]
-    }
-}
-
-/// The only ones.
-pub(super) static GAX_JAVA: GaxJavaMetrics = GaxJavaMetrics {
-    attempt_count: Metric { name: "/attempt_count", unit: "1", description: "Attempts that have ended." },
-    attempt_latency: Metric {
-        name: "/attempt_latency",
-        unit: MILLISECONDS,
-        description: "The time of an attempt, from its start to its end.",
-    },
-    operation_count: Metric {
-        name: "/operation_count",
-        unit: "1",
-        description: "Operations that have ended.",
-    },
-    operation_latency: Metric {
-        name: "/operation_latency",
-        unit: MILLISECONDS,
-        description: "The time of an operation as its caller sees it: all attempts and delays.",
-    },
-};
+/// The metrics of gax-java.
+pub(super) static GAX_JAVA_COUNTERS: [&Metric; 2] = [&ATTEMPT_COUNT, &OPERATION_COUNT];
+pub(super) static GAX_JAVA_HISTOGRAMS: [&Metric; 2] = [&ATTEMPT_LATENCY, &OPERATION_LATENCY];
 
 pub(super) const SECONDS: &str = "s";
 pub(super) const MILLISECONDS: &str = "ms";
 pub(super) const BYTES: &str = "By";
 pub(super) const ELEMENTS: &str = "{element}";
 
-macro_rules! metrics {
+/// The metrics of operations, by names with that prefix.
+macro_rules! metrics_of {
     ($prefix:literal) => {
         Metrics {
             attempts: Metric {
@@ -305,10 +242,10 @@ macro_rules! metrics {
 
 /// Of gRPC, by the names of gRFC A66, A96 and A121, except for the reasons of failures, which no proposal has.
 pub(super) static GRPC: Metrics = {
-    let mut metrics = metrics!("grpc");
+    let mut metrics = metrics_of!("grpc");
     metrics.stops.name = OTHERS.stops.name;
     metrics
 };
 
 /// Of anything else.
-pub(super) static OTHERS: Metrics = metrics!("gax");
+pub(super) static OTHERS: Metrics = metrics_of!("gax");

@@ -52,24 +52,16 @@ impl MetricNames {
         }
     }
 
-    /// The target URI of the channel, such as `dns:///asset.example.com`, for the attribute `grpc.target`: a layer does
-    /// not know it.
-    pub fn target(mut self, target: impl Into<Cow<'static, str>>) -> Self {
-        self.target = Some(target.into());
-        self
-    }
-
-    /// Maps a method to its name in metrics. Each name creates new time series. If it returns `None`, the name is
-    /// `other`.
-    pub fn method_filter(
-        mut self,
-        filter: impl Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync + 'static,
-    ) -> Self {
-        self.filter = Some(Arc::new(filter));
-        self
-    }
-
     gax_text::setters! { self:
+        /// The target URI of the channel, such as `dns:///asset.example.com`, for the attribute `grpc.target`: a layer does
+        /// not know it.
+        pub target(target: impl Into<Cow<'static, str>>) => self.target = Some(target.into());
+
+        /// Maps a method to its name in metrics. Each name creates new time series. If it returns `None`, the name is
+        /// `other`.
+        pub method_filter(filter: impl Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync + 'static) =>
+            self.filter = Some(Arc::new(filter));
+
         /// Sets whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
         /// of gRFC A96. Transparent retries are not attempts: a separate metric counts them for each call.
         pub attempt_types(are_recorded: bool) => self.attempt_types = are_recorded;

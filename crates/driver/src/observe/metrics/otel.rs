@@ -1,7 +1,10 @@
 //! Metrics by the API of OpenTelemetry.
 
 use crate::observe::metrics::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use crate::observe::metrics::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
+use crate::observe::metrics::metric::{
+    BATCHES, CONNECTIONS, GAUGES, GAX_JAVA_COUNTERS, GAX_JAVA_HISTOGRAMS, GRPC, Metric, OTHERS, RECEIVED,
+    RPC_DURATION, SENT,
+};
 use crate::observe::metrics::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
@@ -52,10 +55,10 @@ impl OtelMetrics {
         if names.message_sizes {
             meters.add(meter, None, &[], &[&SENT, &RECEIVED]);
         }
-        meters.add(meter, None, &[], &crate::observe::metrics::metric::BATCHES);
-        meters.add(meter, None, &crate::observe::metrics::metric::CONNECTIONS, &[]);
+        meters.add(meter, None, &[], &BATCHES);
+        meters.add(meter, None, &CONNECTIONS, &[]);
         if let Some(prefix) = &names.gax_java_prefix {
-            meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
+            meters.add(meter, Some(prefix), &GAX_JAVA_COUNTERS, &GAX_JAVA_HISTOGRAMS);
         }
         for gauge in GAUGES {
             let builder = meter.f64_gauge(gauge.name).with_unit(gauge.unit);
