@@ -5,7 +5,6 @@ use super::classification::Hedges;
 use super::path::decoded;
 use crate::http::json::Json;
 use std::borrow::Cow;
-use std::fmt;
 
 /// The headers that requests of Cloud Storage's XML API have instead of `ifGenerationMatch` and `ifMetagenerationMatch`.
 const XML: [(&str, Precondition); 2] = [
@@ -139,16 +138,8 @@ impl<'a> RequestFacts<'a> {
     }
 }
 
-impl fmt::Debug for RequestFacts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestFacts")
-            .field("method", &self.method)
-            .field("host", &self.host)
-            .field("path", &self.path)
-            .field("query", &self.query)
-            .field("body", &self.body.len())
-            .finish_non_exhaustive()
-    }
+gax_text::short_debug! {
+    self: RequestFacts<'_> { method: self.method, host: self.host, path: self.path, query: self.query, body: self.body.len() }
 }
 
 /// The longest body that is searched. Metadata is far shorter; what is longer is payload.

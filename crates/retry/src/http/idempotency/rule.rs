@@ -145,29 +145,49 @@ impl IdempotencyRule {
         })
     }
 
-    /// The rule for requests to these hosts alone. Without any it is for every host, which is the default. A request whose host
-    /// is not known may be one to any of them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
-    ///
-    /// let rule = IdempotencyRule::new("invoices.send", "POST", "/v1/invoices/{invoice}:send", OperationClass::Always)?;
-    /// let table = IdempotencyTable::http_methods().with_rule(rule.for_hosts(["billing.example.com".parse()?]));
-    /// let send = RequestFacts::new("POST", "/v1/invoices/7:send");
-    /// assert_eq!(table.classify(&send.with_host("billing.example.com")).to_string(), "always");
-    /// assert_eq!(table.classify(&send.with_host("example.com")).to_string(), "never");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn for_hosts(self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
-        Self { hosts: hosts.into_iter().collect(), ..self }
-    }
+    gax_text::setters! { self:
+        /// The rule for requests to these hosts alone. Without any it is for every host, which is the default. A request whose host
+        /// is not known may be one to any of them.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
+        ///
+        /// let rule = IdempotencyRule::new("invoices.send", "POST", "/v1/invoices/{invoice}:send", OperationClass::Always)?;
+        /// let table = IdempotencyTable::http_methods().with_rule(rule.for_hosts(["billing.example.com".parse()?]));
+        /// let send = RequestFacts::new("POST", "/v1/invoices/7:send");
+        /// assert_eq!(table.classify(&send.with_host("billing.example.com")).to_string(), "always");
+        /// assert_eq!(table.classify(&send.with_host("example.com")).to_string(), "never");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub for_hosts(hosts: impl IntoIterator<Item = HostPattern>) => self.hosts = hosts.into_iter().collect();
 
-    /// The hosts that it is for; none: every host.
-    #[must_use]
-    pub fn hosts(&self) -> &[HostPattern] {
-        &self.hosts
+        /// The rule for requests with that parameter and value in their query alone.
+        pub(crate) for_query(name: &'static str, value: &'static str) => self.query = Some((name, value));
+
+        /// The rule in the place of that one.
+        pub(super) replacing(known: &Self) => self.is_of_storage = known.is_of_storage;
+
+        /// Sets whether another attempt of its requests may be sent while one is in flight, if the layer
+        /// [hedges](crate::Hedging). Default: yes for `GET`, `HEAD` and `OPTIONS`; for other requests only with
+        /// [`allow_non_idempotent`](crate::Hedging::allow_non_idempotent).
+        ///
+        /// Set `true` if the server treats two simultaneous copies of a request as one, and nothing else changes the same resource
+        /// meanwhile: a copy can arrive late and undo a change that was made after the first. `true` applies to requests that are
+        /// safe to retry, `false` to all.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use gax_retry::http as gax_http;
+        /// use gax_http::{IdempotencyRule, OperationClass};
+        ///
+        /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
+        /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
+        /// # Ok::<(), gax_retry::http::PatternError>(())
+        /// ```
+        pub hedgeable(hedgeable: bool) => self.hedgeable = Some(hedgeable);
     }
 
     /// Returns whether this rule matches each request that the other rule matches. After this rule in a table, the other one is
@@ -194,57 +214,15 @@ impl IdempotencyRule {
             && (!self.is_of_storage || other.is_of_storage)
     }
 
-    /// The rule for requests with that parameter and value in their query alone.
-    pub(crate) fn for_query(self, name: &'static str, value: &'static str) -> Self {
-        Self { query: Some((name, value)), ..self }
-    }
-
     /// The rule for the hosts of Cloud Storage alone.
     pub(crate) fn of_storage(self) -> Self {
         Self { is_of_storage: true, ..self }
-    }
-
-    /// The rule in the place of that one.
-    pub(super) fn replacing(self, known: &Self) -> Self {
-        Self { is_of_storage: known.is_of_storage, ..self }
-    }
-
-    pub(super) fn is_of_storage(&self) -> bool {
-        self.is_of_storage
     }
 
     /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
     /// always do, although their setting is to retry everything or nothing.
     pub fn whatever_the_strategy(self) -> Self {
         Self { is_fixed: true, ..self }
-    }
-
-    /// Sets whether another attempt of its requests may be sent while one is in flight, if the layer
-    /// [hedges](crate::Hedging). Default: yes for `GET`, `HEAD` and `OPTIONS`; for other requests only with
-    /// [`allow_non_idempotent`](crate::Hedging::allow_non_idempotent).
-    ///
-    /// Set `true` if the server treats two simultaneous copies of a request as one, and nothing else changes the same resource
-    /// meanwhile: a copy can arrive late and undo a change that was made after the first. `true` applies to requests that are
-    /// safe to retry, `false` to all.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use gax_retry::http as gax_http;
-    /// use gax_http::{IdempotencyRule, OperationClass};
-    ///
-    /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
-    /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
-    /// # Ok::<(), gax_retry::http::PatternError>(())
-    /// ```
-    pub fn hedgeable(self, hedgeable: bool) -> Self {
-        Self { hedgeable: Some(hedgeable), ..self }
-    }
-
-    /// Returns whether its requests may be sent while an attempt is in flight; `None`: as their methods have it.
-    #[must_use]
-    pub fn is_hedgeable(&self) -> Option<bool> {
-        self.hedgeable
     }
 
     /// Returns whether a request that it speaks of may be sent while an attempt is in flight.
@@ -273,6 +251,14 @@ impl IdempotencyRule {
         pub class: &OperationClass = &self.class;
 
         pub(super) shared_name: Cow<'static, str> = self.name.clone();
+
+        /// The hosts that it is for; none: every host.
+        pub hosts: &[HostPattern] = &self.hosts;
+
+        pub(super) is_of_storage: bool = self.is_of_storage;
+
+        /// Returns whether its requests may be sent while an attempt is in flight; `None`: as their methods have it.
+        pub is_hedgeable: Option<bool> = self.hedgeable;
     }
 
     pub(super) fn set_class(&mut self, class: OperationClass) {

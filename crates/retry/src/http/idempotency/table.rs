@@ -160,11 +160,11 @@ impl IdempotencyTable {
         Ok(Self { rules: rules.into(), ..self })
     }
 
-    /// The table where the rule of each of these operations holds whatever the strategy.
-    pub(crate) fn with_fixed(self, names: &[&str]) -> Self {
+    /// The table where each rule holds whatever the strategy, but those of these operations.
+    pub(crate) fn with_fixed_but(self, names: &[&str]) -> Self {
         let fixed = |rule: &IdempotencyRule| {
             let rule = rule.clone();
-            if names.contains(&rule.name()) { rule.whatever_the_strategy() } else { rule }
+            if names.contains(&rule.name()) { rule } else { rule.whatever_the_strategy() }
         };
         Self { rules: self.rules.iter().map(fixed).collect(), ..self }
     }

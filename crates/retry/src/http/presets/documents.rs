@@ -26,11 +26,8 @@ fn document(name: &'static str, source: &'static str, backoff_strategy: BackoffS
 /// The documents' waits, min(2^n s + 0..1000 ms, 64 s) from n = 0, for up to 600 s; the six statuses
 /// that nearly all libraries retry; the document's idempotency table.
 pub fn storage() -> Preset {
-    document(
-        "storage",
-        "Cloud Storage, Retry strategy: algorithm, Python tab (statuses), idempotency table",
-        exponential(64),
-    )
+    let source = "Cloud Storage, Retry strategy: algorithm, Python tab (statuses), idempotency table";
+    document("storage", source, exponential(64))
 }
 
 /// `docs`: the document's overview to the letter: every 5xx, 408, 429 and sockets, waits up to 64 s, and

@@ -34,13 +34,10 @@ impl BotoConfig {
         let max = self.max_retry_delay().unwrap_or(Duration::from_secs(60));
         let backoff = from_one_second(max).with_cap(Cap::BeforeJitter).with_jitter(Jitter::Full);
         let limits = Limits::none().with_max_retries(self.num_retries().unwrap_or(23));
-        Preset::new(
-            "gsutil-doc",
-            "Cloud Storage, Retry strategy: gsutil tab",
-            BackoffStrategy::new(backoff, limits),
-        )
-        .with_statuses(StatusSet::ALL_SERVER_ERRORS)
-        .with_strategy(IdempotencyStrategy::Always)
+        let strategy = BackoffStrategy::new(backoff, limits);
+        Preset::new("gsutil-doc", "Cloud Storage, Retry strategy: gsutil tab", strategy)
+            .with_statuses(StatusSet::ALL_SERVER_ERRORS)
+            .with_strategy(IdempotencyStrategy::Always)
     }
 
     /// The preset [`gsutil`] with the file's numbers. Its number of retries is the number of attempts.

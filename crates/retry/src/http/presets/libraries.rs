@@ -11,11 +11,6 @@ const fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The operations that libraries retry with `ifMetagenerationMatch` only, where the document also takes
-/// an etag.
-pub(super) const IF_METAGENERATION_ONLY: [&str; 4] =
-    ["storage.buckets.patch", "storage.buckets.update", "storage.objects.patch", "storage.objects.update"];
-
 pub(super) fn if_etag_in_body() -> OperationClass {
     OperationClass::conditional([Precondition::body_field("etag")])
 }
@@ -34,12 +29,15 @@ pub(super) fn changed<'a>(
     })
 }
 
-fn if_any_query<const N: usize>(names: [&'static str; N]) -> OperationClass {
+pub(super) fn if_any_query<const N: usize>(names: [&'static str; N]) -> OperationClass {
     OperationClass::conditional(names.map(Precondition::query))
 }
 
-fn if_metageneration_only() -> impl Iterator<Item = (&'static str, OperationClass)> {
-    IF_METAGENERATION_ONLY.into_iter().map(|name| (name, if_any_query(["ifMetagenerationMatch"])))
+/// What libraries retry with `ifMetagenerationMatch` only, where the document also takes an etag.
+pub(super) fn if_metageneration_only() -> impl Iterator<Item = (&'static str, OperationClass)> {
+    ["storage.buckets.patch", "storage.buckets.update", "storage.objects.patch", "storage.objects.update"]
+        .into_iter()
+        .map(|name| (name, if_any_query(["ifMetagenerationMatch"])))
 }
 
 /// The rule for requests that begin a session of a resumable upload.
@@ -121,13 +119,10 @@ pub fn go() -> Preset {
 pub fn gax_node() -> Preset {
     let backoff = Backoff::exponential(Duration::from_millis(100), 1.3, s(60)).with_cap(Cap::BeforeJitter);
     let limits = Limits::none().with_time(s(600), TimeRule::Check);
-    Preset::new(
-        "gax-node",
-        "google-gax 5.0.8, as it runs",
-        BackoffStrategy::new(backoff.with_jitter(Jitter::Full), limits),
-    )
-    .with_statuses(StatusSet::from([503, 504]))
-    .with_idempotency_table(IdempotencyTable::http_methods())
+    let strategy = BackoffStrategy::new(backoff.with_jitter(Jitter::Full), limits);
+    Preset::new("gax-node", "google-gax 5.0.8, as it runs", strategy)
+        .with_statuses(StatusSet::from([503, 504]))
+        .with_idempotency_table(IdempotencyTable::http_methods())
 }
 
 /// `cpp`: a wait in whole milliseconds from 1 to 2 s, 2 to 4 s and so on, in the end from 150 to 300 s, for
@@ -168,23 +163,16 @@ pub fn ruby() -> Preset {
         .with_cap(Cap::BeforeJitter)
         .with_jitter(Jitter::Spread { fraction: 0.5 });
     let limits = Limits::none().with_max_retries(3).with_time(s(900), TimeRule::Refuse);
-    Preset::new(
-        "ruby",
-        "google-cloud-storage for Ruby, from its source and reference",
-        BackoffStrategy::new(backoff, limits),
-    )
-    .with_statuses(StatusSet::ALL_SERVER_ERRORS)
+    let strategy = BackoffStrategy::new(backoff, limits);
+    Preset::new("ruby", "google-cloud-storage for Ruby, from its source and reference", strategy)
+        .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
 
 /// `rust`: a random wait from nothing to 1, 2, 4 ... 60 s, within 300 s; 408, 429 and every 5xx.
 pub fn rust() -> Preset {
     let backoff =
         Backoff::exponential(s(1), 2.0, s(60)).with_cap(Cap::BeforeJitter).with_jitter(Jitter::Full);
-    let limits = Limits::none().with_time(s(300), TimeRule::Refuse);
-    Preset::new(
-        "rust",
-        "google-cloud-storage of google-cloud-rust, from its source",
-        BackoffStrategy::new(backoff, limits),
-    )
-    .with_statuses(StatusSet::ALL_SERVER_ERRORS)
+    let strategy = BackoffStrategy::new(backoff, Limits::none().with_time(s(300), TimeRule::Refuse));
+    Preset::new("rust", "google-cloud-storage of google-cloud-rust, from its source", strategy)
+        .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }

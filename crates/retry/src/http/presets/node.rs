@@ -1,8 +1,8 @@
 //! Node's @google-cloud/storage.
 
 use super::Preset;
-use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
-use crate::http::{IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition};
+use super::libraries::{changed, if_any_query, if_etag_in_body, if_metageneration_only, never};
+use crate::http::{IdempotencyStrategy, IdempotencyTable, OperationClass};
 use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
@@ -132,57 +132,30 @@ impl NodeRetryOptions {
     }
 }
 
-/// Requests that the library retries or not without asking its strategy: `RetryAlways` doesn't repeat the first six, nor a policy
-/// without an etag, and `RetryNever` repeats the others.
-const WHATEVER_THE_STRATEGY: &[&str] = &[
-    "storage.hmacKey.create",
-    "storage.notifications.insert",
-    "storage.bucket_acl.insert",
-    "storage.default_object_acl.insert",
-    "storage.object_acl.insert",
-    "storage.buckets.setIamPolicy",
-    "storage.buckets.list",
-    "storage.buckets.insert",
-    "storage.buckets.get",
-    "storage.buckets.delete",
-    "storage.buckets.getIamPolicy",
-    "storage.buckets.testIamPermissions",
-    "storage.buckets.lockRetentionPolicy",
-    "storage.buckets.restore",
-    "storage.bucket_acl.list",
-    "storage.bucket_acl.get",
-    "storage.bucket_acl.delete",
-    "storage.bucket_acl.patch",
-    "storage.bucket_acl.update",
-    "storage.default_object_acl.list",
-    "storage.default_object_acl.get",
-    "storage.default_object_acl.delete",
-    "storage.default_object_acl.patch",
-    "storage.default_object_acl.update",
-    "storage.object_acl.list",
-    "storage.object_acl.get",
-    "storage.object_acl.delete",
-    "storage.object_acl.patch",
-    "storage.object_acl.update",
-    "storage.notifications.list",
-    "storage.notifications.get",
-    "storage.notifications.delete",
-    "storage.objects.list",
-    "storage.objects.get",
-    "storage.objects.restore",
-    "storage.objects.watchAll",
-    "storage.channels.stop",
-    "storage.hmacKey.list",
-    "storage.hmacKey.get",
-    "storage.hmacKey.delete",
-    "storage.serviceaccount.get",
-    "storage (any other get or list)",
+/// Requests about which the library asks its strategy. All others it retries, or not, whatever the strategy is: `RetryAlways` doesn't
+/// repeat the creation of HMAC keys, of notifications and of ACLs' entries, nor a policy without an etag, and `RetryNever` repeats
+/// the rest.
+const BY_THE_STRATEGY: [&str; 15] = [
+    "storage.buckets.patch",
+    "storage.buckets.update",
+    "storage.objects.insert",
+    "storage.objects.insert (resumable upload)",
+    "storage.objects.insert (resumable upload, cancel)",
+    "storage.objects.delete",
+    "storage.objects.patch",
+    "storage.objects.update",
+    "storage.objects.setIamPolicy",
+    "storage.objects.compose",
+    "storage.objects.copy",
+    "storage.objects.rewrite",
+    "storage.objects.move",
+    "storage.hmacKey.update",
+    "storage (any head)",
 ];
 
 /// The library retries changes and removals of ACLs, and watching, objects' deletion and moving with
 /// `ifGenerationMatch` only, HMAC keys' update never, and applies no etag but a policy's.
 fn table() -> IdempotencyTable {
-    let if_query = |name| OperationClass::conditional([Precondition::query(name)]);
     let acls = ["bucket_acl", "default_object_acl", "object_acl"]
         .into_iter()
         .flat_map(|acl| ["delete", "patch", "update"].map(|verb| format!("storage.{acl}.{verb}")));
@@ -191,18 +164,16 @@ fn table() -> IdempotencyTable {
     let always = ["storage.objects.watchAll", "storage.channels.stop"];
     changed(
         table,
-        IF_METAGENERATION_ONLY
-            .iter()
-            .map(|name| (*name, if_query("ifMetagenerationMatch")))
+        if_metageneration_only()
             .chain([
-                ("storage.objects.delete", if_query("ifGenerationMatch")),
-                ("storage.objects.move", if_query("ifGenerationMatch")),
+                ("storage.objects.delete", if_any_query(["ifGenerationMatch"])),
+                ("storage.objects.move", if_any_query(["ifGenerationMatch"])),
                 ("storage.buckets.setIamPolicy", if_etag_in_body()),
                 never("storage.hmacKey.update"),
             ])
             .chain(always.map(|name| (name, OperationClass::Always))),
     )
-    .with_fixed(WHATEVER_THE_STRATEGY)
+    .with_fixed_but(&BY_THE_STRATEGY)
 }
 
 /// `node`: min(2^n s + 0..999 ms, what is left, 64 s), n from 1, so that the first wait is over two

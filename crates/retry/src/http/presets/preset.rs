@@ -4,7 +4,7 @@ use crate::http::{
     HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition,
     StatusSet, TransportFailures,
 };
-use crate::strategy::{BackoffStrategy, TimeRule};
+use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
 use crate::{Code, CodeSet, Policy};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -70,13 +70,7 @@ impl Preset {
 
         /// Where it differs from its source, or what to watch out for, in one line.
         pub note: Option<&'static str> = self.note;
-    }
 
-    pub(super) fn with_note(self, note: &'static str) -> Self {
-        Self { note: Some(note), ..self }
-    }
-
-    gax_text::getters! { self:
         /// The waits and the limits.
         pub backoff_strategy: BackoffStrategy = self.backoff_strategy;
 
@@ -88,14 +82,7 @@ impl Preset {
 
         /// Which requests are safe to retry.
         pub idempotency_table: &IdempotencyTable = &self.table;
-    }
 
-    /// The preset whose rules of Cloud Storage also apply to that host: see [`IdempotencyTable::with_host`].
-    pub fn with_host(self, host: impl Into<Cow<'static, str>>) -> Self {
-        Self { table: self.table.with_host(host), ..self }
-    }
-
-    gax_text::getters! { self:
         /// How far the idempotency table applies.
         pub strategy: IdempotencyStrategy = self.strategy;
 
@@ -153,6 +140,43 @@ impl Preset {
         /// A copy with another limit to what `Retry-After` may ask for, if no limit by time bounds the operation.
         pub with_max_server_delay(delay: impl Into<Option<Duration>>) =>
             self.backoff_strategy = self.backoff_strategy.with_max_server_delay(delay);
+
+        /// The preset whose rules of Cloud Storage also apply to that host: see [`IdempotencyTable::with_host`].
+        pub with_host(host: impl Into<Cow<'static, str>>) => self.table = self.table.with_host(host);
+
+        pub(super) with_note(note: &'static str) => self.note = Some(note);
+
+        /// A copy with another limit by time, treated as before; strictly, if there was none.
+        pub with_deadline(deadline: Duration) => self.change_limits(|limits| {
+            limits.with_time(deadline, limits.time().map_or(TimeRule::Strict, |(_, rule)| rule))
+        });
+
+        /// A copy with that number of attempts, the first included.
+        pub with_max_attempts(attempts: u32) => self.change_limits(|limits| limits.with_max_attempts(attempts));
+
+        /// A copy with another first delay, multiplier and maximum. What is added at random, and the least wait, change by the
+        /// same factor as the first delay: with 10 ms instead of 1 s, 0 to 1000 ms on top become 0 to 10 ms.
+        pub with_delay(initial: Duration, multiplier: f64, max: Duration) => self.change_backoff(|backoff| {
+            backoff.scaled_to(initial).with_multiplier(multiplier).with_max(max)
+        });
+
+        /// A copy with another maximum of the waits.
+        pub with_max_backoff(max: Duration) => self.change_backoff(|backoff| backoff.with_max(max));
+    }
+
+    /// A copy without any limit by time: the number of attempts, if it is limited, and the caller's own timeout end the
+    /// operation.
+    pub fn without_deadline(mut self) -> Self {
+        self.change_limits(Limits::without_time);
+        self
+    }
+
+    fn change_limits(&mut self, change: impl FnOnce(Limits) -> Limits) {
+        self.backoff_strategy = self.backoff_strategy.with_limits(change(self.backoff_strategy.limits()));
+    }
+
+    fn change_backoff(&mut self, change: impl FnOnce(Backoff) -> Backoff) {
+        self.backoff_strategy = self.backoff_strategy.with_backoff(change(self.backoff_strategy.backoff()));
     }
 
     /// A copy that never retries: Python's `retry=None`.
@@ -168,41 +192,5 @@ impl Preset {
         let table =
             rule.map_or_else(|_| IdempotencyTable::new(), |rule| IdempotencyTable::new().with_rule(rule));
         Self { table, strategy: IdempotencyStrategy::Conditional, ..self }
-    }
-
-    /// A copy with another limit by time, treated as before; strictly, if there was none.
-    pub fn with_deadline(self, deadline: Duration) -> Self {
-        let limits = self.backoff_strategy.limits();
-        let rule = limits.time().map_or(TimeRule::Strict, |(_, rule)| rule);
-        let backoff_strategy = self.backoff_strategy.with_limits(limits.with_time(deadline, rule));
-        Self { backoff_strategy, ..self }
-    }
-
-    /// A copy without any limit by time: the number of attempts, if it is limited, and the caller's own timeout end the
-    /// operation.
-    pub fn without_deadline(self) -> Self {
-        let limits = self.backoff_strategy.limits().without_time();
-        Self { backoff_strategy: self.backoff_strategy.with_limits(limits), ..self }
-    }
-
-    /// A copy with that number of attempts, the first included.
-    pub fn with_max_attempts(self, attempts: u32) -> Self {
-        let backoff_strategy =
-            self.backoff_strategy.with_limits(self.backoff_strategy.limits().with_max_attempts(attempts));
-        Self { backoff_strategy, ..self }
-    }
-
-    /// A copy with another first delay, multiplier and maximum. What is added at random, and the least wait, change by the
-    /// same factor as the first delay: with 10 ms instead of 1 s, 0 to 1000 ms on top become 0 to 10 ms.
-    pub fn with_delay(self, initial: Duration, multiplier: f64, max: Duration) -> Self {
-        let backoff =
-            self.backoff_strategy.backoff().scaled_to(initial).with_multiplier(multiplier).with_max(max);
-        Self { backoff_strategy: self.backoff_strategy.with_backoff(backoff), ..self }
-    }
-
-    /// A copy with another maximum of the waits.
-    pub fn with_max_backoff(self, max: Duration) -> Self {
-        let backoff = self.backoff_strategy.backoff().with_max(max);
-        Self { backoff_strategy: self.backoff_strategy.with_backoff(backoff), ..self }
     }
 }

@@ -1,7 +1,7 @@
 //! Python's google-cloud-storage.
 
 use super::Preset;
-use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
+use super::libraries::{changed, if_etag_in_body, if_metageneration_only, never};
 use crate::http::{IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition};
 use crate::strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub fn python_doc() -> Preset {
 pub fn python() -> Preset {
     let table = changed(
         IdempotencyTable::storage(),
-        IF_METAGENERATION_ONLY.iter().map(|name| (*name, if_metageneration())).chain([
+        if_metageneration_only().chain([
             ("storage.objects.insert", OperationClass::Always),
             ("storage.objects.delete", OperationClass::Always),
             ("storage.objects.patch", OperationClass::Always),
@@ -38,10 +38,6 @@ pub fn python() -> Preset {
         ]),
     );
     Preset::new("python", LIBRARY, exponential()).with_idempotency_table(table)
-}
-
-fn if_metageneration() -> OperationClass {
-    OperationClass::conditional([Precondition::query("ifMetagenerationMatch")])
 }
 
 /// `python-default-retry`: `DEFAULT_RETRY`, given to a method by hand: every request is retried.
