@@ -6,7 +6,6 @@ pub mod batching;
 mod budget;
 mod code;
 pub mod compatibility;
-mod const_setters;
 pub mod environment;
 pub mod gax_java;
 #[cfg(feature = "http")]

@@ -67,26 +67,19 @@ impl StartedAttempt {
         Self { number, kind, delay, start, ..self }
     }
 
-    /// Its number in the operation; the first is 1.
-    #[inline]
-    #[must_use]
-    pub fn number(self) -> u32 {
-        self.number
-    }
+    gax_text::getters! { move self:
+        /// Its number in the operation; the first is 1.
+        #[inline]
+        pub number: u32 = self.number;
 
-    /// Why it is made.
-    #[inline]
-    #[must_use]
-    pub fn kind(self) -> AttemptKind {
-        self.kind
-    }
+        /// Why it is made.
+        #[inline]
+        pub kind: AttemptKind = self.kind;
 
-    /// How often its request was sent before and never reached a server: transparent retries (gRFC A6), which are no
-    /// attempts.
-    #[inline]
-    #[must_use]
-    pub fn transparent_retries(self) -> u32 {
-        self.transparent_retries.into()
+        /// How often its request was sent before and never reached a server: transparent retries (gRFC A6), which are no
+        /// attempts.
+        #[inline]
+        pub transparent_retries: u32 = self.transparent_retries.into();
     }
 
     /// The actual wait before it; zero for the first.
@@ -130,10 +123,14 @@ impl StartedAttempt {
         self.rpc_timeout < least
     }
 
-    /// The attempt with exactly that timeout.
-    #[must_use]
-    pub fn with_rpc_timeout(self, timeout: Duration) -> Self {
-        Self { rpc_timeout: timeout_or_forever(Some(timeout)), ..self }
+    gax_text::setters! { self:
+        /// The attempt with exactly that timeout.
+        #[must_use]
+        pub with_rpc_timeout(timeout: Duration) => self.rpc_timeout = timeout_or_forever(Some(timeout));
+
+        /// The attempt with no more time than that.
+        #[inline]
+        pub(crate) within(bound: u64) => self.rpc_timeout = self.rpc_timeout.min(bound);
     }
 
     /// The moment at which it is cut off, counted from the start of the operation.
@@ -181,12 +178,6 @@ impl StartedAttempt {
         let start = limited(start);
         let left = remaining(nanos_or_forever(limit), start);
         Self { start, rpc_timeout: self.rpc_timeout.min(left), ..self }
-    }
-
-    /// The attempt with no more time than that.
-    #[inline]
-    pub(crate) fn within(self, bound: u64) -> Self {
-        Self { rpc_timeout: self.rpc_timeout.min(bound), ..self }
     }
 }
 

@@ -1,6 +1,5 @@
 //! How requests of a method are batched.
 
-use crate::const_setters::const_setters;
 use std::fmt;
 use std::time::Duration;
 
@@ -72,19 +71,19 @@ impl BatchingSettings {
 pub struct BatchingSettingsBuilder(BatchingSettings);
 
 impl BatchingSettingsBuilder {
-    const_setters! {
+    gax_text::setters! { const self:
         /// A batch with this many elements is sent: at least 1.
-        element_count_threshold(elements: u64) = elements;
+        pub element_count_threshold(elements: u64) => self.0.element_count_threshold = elements;
         /// A batch with this many bytes is sent: at least 1.
-        request_byte_threshold(bytes: u64) = bytes;
+        pub request_byte_threshold(bytes: u64) => self.0.request_byte_threshold = bytes;
         /// A batch whose first element is this old is sent. Default: zero, so that each element is sent immediately.
-        delay_threshold(delay: Duration) = delay;
+        pub delay_threshold(delay: Duration) => self.0.delay_threshold = delay;
         /// How many elements may be waiting for their reply.
-        max_outstanding_elements(elements: u64) = Some(elements);
+        pub max_outstanding_elements(elements: u64) => self.0.max_outstanding_elements = Some(elements);
         /// How many bytes may be waiting for their reply.
-        max_outstanding_bytes(bytes: u64) = Some(bytes);
+        pub max_outstanding_bytes(bytes: u64) => self.0.max_outstanding_bytes = Some(bytes);
         /// The fate of an element beyond these limits.
-        limit_exceeded(limit: LimitExceeded) = limit;
+        pub limit_exceeded(limit: LimitExceeded) => self.0.limit_exceeded = limit;
     }
 
     /// The settings.

@@ -153,10 +153,12 @@ impl Algorithm {
         self.max_attempts == 1
     }
 
-    /// The first attempt's RPC timeout in nanoseconds.
-    #[must_use]
-    pub fn first_timeout(&self) -> i128 {
-        self.first_timeout
+    gax_text::getters! { self:
+        /// The first attempt's RPC timeout in nanoseconds.
+        pub first_timeout: i128 = self.first_timeout;
+
+        /// Returns whether delays are drawn at random, where anything is.
+        pub(crate) is_jittered: bool = self.jittered;
     }
 
     /// The first attempt: no delay, no wait.
@@ -213,11 +215,6 @@ impl Algorithm {
     /// The rest of the total, in whole milliseconds: a wait of so many is too long. `None`: there is no total.
     pub(crate) fn left(&self, elapsed: i128) -> Option<u64> {
         (self.total != 0).then(|| u64::try_from(trunc_ms(self.total - elapsed)).unwrap_or(0))
-    }
-
-    /// Returns whether delays are drawn at random, where anything is.
-    pub(crate) fn is_jittered(&self) -> bool {
-        self.jittered
     }
 
     /// Returns whether delays are drawn at random.

@@ -118,15 +118,11 @@ pub struct Poll {
 }
 
 impl Poll {
-    /// How long to wait before it.
-    #[must_use]
-    pub fn wait(self) -> Duration {
-        self.wait
-    }
+    gax_text::getters! { move self:
+        /// How long to wait before it.
+        pub wait: Duration = self.wait;
 
-    /// Its RPC timeout; `None` leaves it the polling method's own.
-    #[must_use]
-    pub fn rpc_timeout(self) -> Option<Duration> {
-        self.rpc_timeout
+        /// Its RPC timeout; `None` leaves it the polling method's own.
+        pub rpc_timeout: Option<Duration> = self.rpc_timeout;
     }
 }

@@ -41,9 +41,12 @@ impl HttpPolicies {
         Self::default()
     }
 
-    /// Sets the settings of requests that match no rule with its own. Default: `None`, those of the service.
-    pub fn all(self, settings: impl Into<Option<HttpSettings>>) -> Self {
-        Self { all: settings.into(), ..self }
+    gax_text::setters! { self:
+        /// Sets the settings of requests that match no rule with its own. Default: `None`, those of the service.
+        pub all(settings: impl Into<Option<HttpSettings>>) => self.all = settings.into();
+
+        /// Sets the rules that say which requests are safe to retry. Default: `None`, those of HTTP's own methods.
+        pub idempotency(table: impl Into<Option<IdempotencyTable>>) => self.idempotency = table.into();
     }
 
     /// Sets the settings of requests that match the [idempotency](Self::idempotency) rule of that name.
@@ -52,26 +55,17 @@ impl HttpPolicies {
         self
     }
 
-    /// Sets the rules that say which requests are safe to retry. Default: `None`, those of HTTP's own methods.
-    pub fn idempotency(self, table: impl Into<Option<IdempotencyTable>>) -> Self {
-        Self { idempotency: table.into(), ..self }
-    }
+    gax_text::getters! { self:
+        /// Returns the settings of requests that match no rule with its own.
+        pub of_all: Option<&HttpSettings> = self.all.as_ref();
 
-    /// Returns the settings of requests that match no rule with its own.
-    #[must_use]
-    pub fn of_all(&self) -> Option<&HttpSettings> {
-        self.all.as_ref()
+        /// Returns the rules that say which requests are safe to retry.
+        pub own_idempotency: Option<&IdempotencyTable> = self.idempotency.as_ref();
     }
 
     /// Returns the rules that have settings of their own.
     pub fn rules(&self) -> impl Iterator<Item = (&str, &HttpSettings)> {
         self.rules.iter().map(|(name, settings)| (&**name, settings))
-    }
-
-    /// Returns the rules that say which requests are safe to retry.
-    #[must_use]
-    pub fn own_idempotency(&self) -> Option<&IdempotencyTable> {
-        self.idempotency.as_ref()
     }
 }
 

@@ -154,11 +154,6 @@ impl MethodPolicies {
         if self.0.facts.is_empty() { None } else { self.0.facts.get(Self::service_and_method(path)) }
     }
 
-    /// Returns the paths of the methods that facts are known of, without the leading slash.
-    pub fn described(&self) -> impl Iterator<Item = &str> {
-        self.0.facts.keys().map(|path| &**path)
-    }
-
     /// Returns the names and the settings of each entry, in the order in which they were set.
     pub fn entries(&self) -> impl Iterator<Item = (&[Box<str>], &MethodSettings)> {
         self.0.entries.iter().map(|entry| (&*entry.names, &entry.settings))
@@ -180,6 +175,9 @@ impl MethodPolicies {
         /// Returns what HTTP requests are retried by.
         #[cfg(feature = "http")]
         pub own_http: Option<&HttpPolicies> = self.0.http.as_deref();
+
+        /// Returns the paths of the methods that facts are known of, without the leading slash.
+        pub described: impl Iterator<Item = &str> = self.0.facts.keys().map(|path| &**path);
     }
 }
 

@@ -318,21 +318,14 @@ impl AttemptResult {
             || self.outcome == Outcome::Done && matches!(self.seen, Seen::Messages { .. })
     }
 
-    /// Returns whether it can be repeated without counting.
-    #[must_use]
-    pub fn resend(self) -> Resend {
-        self.resend
-    }
+    gax_text::getters! { move self:
+        /// Returns whether it can be repeated without counting.
+        pub resend: Resend = self.resend;
 
-    /// Returns whether the failure is retried.
-    #[must_use]
-    pub fn retry(self) -> RetryFact {
-        self.retry
-    }
+        /// Returns whether the failure is retried.
+        pub retry: RetryFact = self.retry;
 
-    /// How far the request got.
-    #[must_use]
-    pub fn delivery(self) -> Delivery {
-        self.delivery
+        /// How far the request got.
+        pub delivery: Delivery = self.delivery;
     }
 }

@@ -210,10 +210,16 @@ impl<N> Operation<N> {
         self.attempt(policy, number).is_some_and(|attempt| policy.ends_with(attempt, self.bound()))
     }
 
-    /// Returns whether the attempt that ended last is repeated without being counted.
-    #[must_use]
-    pub fn is_resending(&self) -> bool {
-        self.state().is_some_and(State::is_resending)
+    gax_text::getters! { self:
+        /// Returns whether the attempt that ended last is repeated without being counted.
+        pub is_resending: bool = self.state().is_some_and(State::is_resending);
+
+        /// Returns whether our own stack has closed the connection of the attempt that ended last, for one response on it: this
+        /// operation's or another one's.
+        pub is_closed: bool = self.state().is_some_and(State::is_closed);
+
+        /// Returns whether a hedge was due and the retry budget did not allow it.
+        pub has_withheld_hedges: bool = self.state().is_some_and(State::has_withheld_hedges);
     }
 
     /// The follow-up of the attempt that ended last, before anything else is done.
@@ -332,13 +338,6 @@ impl<N> Operation<N> {
         self.state()?.held()
     }
 
-    /// Returns whether our own stack has closed the connection of the attempt that ended last, for one response on it: this
-    /// operation's or another one's.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.state().is_some_and(State::is_closed)
-    }
-
     /// The time at which our clock ends the operation, whatever it does; `None`: never.
     #[must_use]
     pub fn limit(&self, policy: &Policy) -> Option<Duration> {
@@ -351,12 +350,6 @@ impl<N> Operation<N> {
     pub fn postpone(&mut self, policy: &Policy, attempt: u32, start: Duration) -> bool {
         let limit = self.limit(policy);
         self.full(policy).state.postpone(attempt, start, limit)
-    }
-
-    /// Returns whether a hedge was due and the retry budget did not allow it.
-    #[must_use]
-    pub fn has_withheld_hedges(&self) -> bool {
-        self.state().is_some_and(State::has_withheld_hedges)
     }
 
     /// The fact that the caller has dropped the operation.

@@ -219,16 +219,20 @@ impl Policy {
         policy.with_codes(codes)
     }
 
-    /// The version of the settings that it was made of; `None`: they are never replaced.
-    #[must_use]
-    pub fn version(&self) -> Option<u64> {
-        self.version.map(NonZeroU64::get)
-    }
+    gax_text::setters! { self:
+        /// This policy, made from that version of replaceable settings, counted from 1. Zero: the settings are never
+        /// replaced.
+        pub with_version(version: u64) => self.version = NonZeroU64::new(version);
 
-    /// This policy, made from that version of replaceable settings, counted from 1. Zero: the settings are never
-    /// replaced.
-    pub fn with_version(self, version: u64) -> Self {
-        Self { version: NonZeroU64::new(version), ..self }
+        /// This policy with a budget, which it may share with others: retries and hedges draw on it. `None`: without one.
+        pub with_budget(budget: impl Into<Option<RetryBudget>>) => self.budget = budget.into();
+
+        /// This policy with another moment at which a response is the operation's.
+        pub with_commit_point(commits_at: CommitPoint) => self.commits_at = commits_at;
+
+        /// This policy with all that servers ask for applied, or nothing of it, instead of what its rules heed:
+        /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
+        pub with_server_delays(heeded: bool) => self.heeds = if heeded { Heeds::All } else { Heeds::Nothing };
     }
 
     pub(super) fn with_rules(self, rules: Rules) -> Self {
@@ -298,13 +302,6 @@ impl Policy {
         }
     }
 
-    /// Why no operation makes an attempt: what the settings of a call or the codes ask for can't be done. Each ends with
-    /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions).
-    #[must_use]
-    pub fn problem(&self) -> Option<&SettingsError> {
-        self.problem.as_deref()
-    }
-
     /// The number of attempts that is never passed although the settings would allow more: five, by
     /// gRPC's rules (a channel's limit in gRFC A6).
     #[must_use]
@@ -325,22 +322,16 @@ impl Policy {
 
         /// The codes that are retried.
         pub retryable_codes: CodeSet = self.codes;
-    }
 
-    /// This policy with a budget, which it may share with others: retries and hedges draw on it. `None`: without one.
-    pub fn with_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        Self { budget: budget.into(), ..self }
-    }
+        /// The version of the settings that it was made of; `None`: they are never replaced.
+        pub version: Option<u64> = self.version.map(NonZeroU64::get);
 
-    /// The budget that retries and hedges draw on.
-    #[must_use]
-    pub fn budget(&self) -> Option<&RetryBudget> {
-        self.budget.as_ref()
-    }
+        /// Why no operation makes an attempt: what the settings of a call or the codes ask for can't be done. Each ends with
+        /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions).
+        pub problem: Option<&SettingsError> = self.problem.as_deref();
 
-    /// This policy with another moment at which a response is the operation's.
-    pub fn with_commit_point(self, commits_at: CommitPoint) -> Self {
-        Self { commits_at, ..self }
+        /// The budget that retries and hedges draw on.
+        pub budget: Option<&RetryBudget> = self.budget.as_ref();
     }
 
     /// Returns whether an attempt that ended so may be followed by another one, as far as its code and its request go:
@@ -364,12 +355,6 @@ impl Policy {
     #[must_use]
     pub fn only_with_server_delay(&self) -> CodeSet {
         self.only_with_server_delay
-    }
-
-    /// This policy with all that servers ask for applied, or nothing of it, instead of what its rules heed:
-    /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
-    pub fn with_server_delays(self, heeded: bool) -> Self {
-        Self { heeds: if heeded { Heeds::All } else { Heeds::Nothing }, ..self }
     }
 
     /// Returns whether an attempt that failed with that code may be followed by another one. `is_asked`: the server asks for a

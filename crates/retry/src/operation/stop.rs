@@ -27,36 +27,23 @@ impl Stop {
         pub(super) by_repetition(may_be_repetition: bool) => self.may_be_repetition = may_be_repetition;
     }
 
-    /// Why.
-    #[must_use]
-    pub fn reason(self) -> StopReason {
-        self.reason
-    }
+    gax_text::getters! { move self:
+        /// Why.
+        pub reason: StopReason = self.reason;
 
-    /// The attempt whose error the operation ends with; `None` if none was made.
-    #[must_use]
-    pub fn attempt(self) -> Option<u32> {
-        self.attempt.map(NonZeroU32::get)
-    }
+        /// The attempt whose error the operation ends with; `None` if none was made.
+        pub attempt: Option<u32> = self.attempt.map(NonZeroU32::get);
 
-    /// The attempt that was planned but not made because of a limit.
-    #[must_use]
-    pub fn not_attempted(self) -> Option<NotAttempted> {
-        self.not_attempted
-    }
+        /// The attempt that was planned but not made because of a limit.
+        pub not_attempted: Option<NotAttempted> = self.not_attempted;
 
-    /// Returns whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, instead of that
-    /// error: gRPC waits for the deadline, by every other rules the operation ends before.
-    #[must_use]
-    pub fn is_at_deadline(self) -> bool {
-        self.at_deadline
-    }
+        /// Returns whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, instead of that
+        /// error: gRPC waits for the deadline, by every other rules the operation ends before.
+        pub is_at_deadline: bool = self.at_deadline;
 
-    /// Returns whether the error can come of another attempt that was carried out, whose reply was lost or not awaited: a condition
-    /// that does not hold may have held for that one.
-    #[must_use]
-    pub fn may_be_repetition(self) -> bool {
-        self.may_be_repetition
+        /// Returns whether the error can come of another attempt that was carried out, whose reply was lost or not awaited: a condition
+        /// that does not hold may have held for that one.
+        pub may_be_repetition: bool = self.may_be_repetition;
     }
 }
 
@@ -78,15 +65,11 @@ impl NotAttempted {
         Self::new(attempt, delay)
     }
 
-    /// The number it would have had.
-    #[must_use]
-    pub fn attempt(self) -> u32 {
-        self.attempt
-    }
+    gax_text::getters! { move self:
+        /// The number it would have had.
+        pub attempt: u32 = self.attempt;
 
-    /// The wait that would have come before it.
-    #[must_use]
-    pub fn delay(self) -> Duration {
-        self.delay
+        /// The wait that would have come before it.
+        pub delay: Duration = self.delay;
     }
 }

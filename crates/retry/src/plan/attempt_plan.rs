@@ -227,6 +227,9 @@ impl AttemptPlan {
         /// Attempts that have no deadline and get no reply, so that the operation never ends: one, or several if the operation
         /// is hedged.
         pub endless: &[StartedAttempt] = &self.endless;
+
+        /// Returns whether attempts beyond [`MAX_ATTEMPTS`](Self::MAX_ATTEMPTS) are left out.
+        pub is_truncated: bool = self.truncated;
     }
 
     gax_text::getters! {
@@ -238,11 +241,5 @@ impl AttemptPlan {
 
         /// When the operation ends.
         end: Duration;
-    }
-
-    /// Returns whether attempts beyond [`MAX_ATTEMPTS`](Self::MAX_ATTEMPTS) are left out.
-    #[must_use]
-    pub fn is_truncated(&self) -> bool {
-        self.truncated
     }
 }

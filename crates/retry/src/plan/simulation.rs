@@ -3,7 +3,6 @@
 use crate::jitter::JitterSource;
 use crate::operation::{Action, AttemptResult, End, Event, Operation, Ready, World};
 use crate::{Attempt, AttemptKind, Code, Policy, StartedAttempt};
-use std::fmt;
 use std::time::Duration;
 
 /// Runs one operation against attempts that end as a script says, without any waiting.
@@ -86,11 +85,7 @@ struct InFlight {
     result: AttemptResult,
 }
 
-impl fmt::Debug for Simulation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Simulation").field("policy", self.policy).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: Simulation<'_> { policy: self.policy } }
 
 impl<'a> Simulation<'a> {
     /// The most attempts that are run; settings with tiny delays can lead to millions.
@@ -120,19 +115,17 @@ impl<'a> Simulation<'a> {
         Self { operation, known: Some(first), ..self }
     }
 
-    /// An attempt that has used up its RPC timeout is treated as if it had failed with that code.
-    pub(crate) fn expiring_as(self, code: Code) -> Self {
-        Self { expired: code, ..self }
+    gax_text::setters! { self:
+        /// An attempt that has used up its RPC timeout is treated as if it had failed with that code.
+        pub(crate) expiring_as(code: Code) => self.expired = code;
+
+        /// Notifies that observer of every attempt, in their order.
+        pub observed_by(observer: &'a mut dyn FnMut(Event)) => self.observer = Some(observer);
     }
 
     /// Keeps no rows of attempts.
     pub(crate) fn without_rows(self) -> Self {
         Self { keeps_rows: false, ..self }
-    }
-
-    /// Notifies that observer of every attempt, in their order.
-    pub fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
-        Self { observer: Some(observer), ..self }
     }
 
     /// Runs to the end, and gives all attempts in the order of their numbers. `respond` says of each attempt how long after

@@ -67,6 +67,9 @@ impl Attempt {
         /// How often its request was sent again immediately, since it had not reached a server: transparent retries (gRFC
         /// A6). They are no attempts and have no rows.
         pub transparent_retries: u32 = self.transparent_retries.into();
+
+        /// The code it ended with.
+        pub code: Code = self.code;
     }
 
     /// The actual wait before it; zero for the first.
@@ -91,11 +94,5 @@ impl Attempt {
     #[must_use]
     pub fn end(&self) -> Duration {
         Duration::from_nanos(self.end)
-    }
-
-    /// The code it ended with.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        self.code
     }
 }

@@ -143,12 +143,10 @@ impl RuleSet for GaxJava {
 }
 
 impl GaxJava {
-    pub(crate) fn is_jittered(&self) -> bool {
-        self.algorithm.is_jittered()
-    }
+    gax_text::getters! { self:
+        pub(crate) is_jittered: bool = self.algorithm.is_jittered();
 
-    pub(crate) fn total(&self) -> u64 {
-        self.algorithm.total().map_or(FOREVER, limited)
+        pub(crate) total: u64 = self.algorithm.total().map_or(FOREVER, limited);
     }
 
     /// The server's delay with back-off on top, in milliseconds.

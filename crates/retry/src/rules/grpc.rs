@@ -61,12 +61,10 @@ impl Grpc {
         self.max_attempts = self.max_attempts.into_iter().chain(attempts).min();
     }
 
-    pub(crate) fn is_jittered(&self) -> bool {
-        self.jittered
-    }
+    gax_text::getters! { self:
+        pub(crate) is_jittered: bool = self.jittered;
 
-    pub(crate) fn total(&self) -> u64 {
-        self.total
+        pub(crate) total: u64 = self.total;
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{RetrySettings, RpcTimeout};
 use crate::CodeSet;
-use crate::const_setters::const_setters;
 use std::time::Duration;
 
 /// Makes [`RetrySettings`] in a `static`, field by field and unchecked: for generated code, whose generator has checked
@@ -32,29 +31,29 @@ impl ConstSettings {
         Self(RetrySettings::UNSET)
     }
 
-    const_setters! {
+    gax_text::setters! { const self:
         /// The total timeout.
-        total_timeout(timeout: Duration) = Some(timeout);
+        pub total_timeout(timeout: Duration) => self.0.total_timeout = Some(timeout);
         /// The delay before the second attempt.
-        initial_retry_delay(delay: Duration) = Some(delay);
+        pub initial_retry_delay(delay: Duration) => self.0.initial_retry_delay = Some(delay);
         /// The factor between delays.
-        retry_delay_multiplier(multiplier: f64) = Some(multiplier);
+        pub retry_delay_multiplier(multiplier: f64) => self.0.retry_delay_multiplier = Some(multiplier);
         /// The longest delay.
-        max_retry_delay(delay: Duration) = Some(delay);
+        pub max_retry_delay(delay: Duration) => self.0.max_retry_delay = Some(delay);
         /// The longest delay that a server may ask for.
-        max_server_delay(delay: Duration) = Some(delay);
+        pub max_server_delay(delay: Duration) => self.0.max_server_delay = Some(delay);
         /// The codes that are only retried with a server's delay.
-        only_with_server_delay(codes: CodeSet) = codes;
+        pub only_with_server_delay(codes: CodeSet) => self.0.only_with_server_delay = codes;
         /// The number of attempts.
-        max_attempts(attempts: u32) = Some(attempts);
+        pub max_attempts(attempts: u32) => self.0.max_attempts = Some(attempts);
         /// Whether waits are drawn at random.
-        jittered(jittered: bool) = jittered;
+        pub jittered(jittered: bool) => self.0.jittered = jittered;
         /// The first attempt's timeout.
-        initial_rpc_timeout(timeout: Duration) = RpcTimeout::written(Some(timeout));
+        pub initial_rpc_timeout(timeout: Duration) => self.0.initial_rpc_timeout = RpcTimeout::written(Some(timeout));
         /// The factor between RPC timeouts.
-        rpc_timeout_multiplier(multiplier: f64) = multiplier;
+        pub rpc_timeout_multiplier(multiplier: f64) => self.0.rpc_timeout_multiplier = multiplier;
         /// The longest RPC timeout.
-        max_rpc_timeout(timeout: Duration) = RpcTimeout::written(Some(timeout));
+        pub max_rpc_timeout(timeout: Duration) => self.0.max_rpc_timeout = RpcTimeout::written(Some(timeout));
     }
 
     /// One limit for the operation and each of its attempts.

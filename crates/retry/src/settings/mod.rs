@@ -2,7 +2,6 @@
 
 mod builder;
 mod constant;
-mod debug;
 mod delays;
 mod error;
 mod overrides;

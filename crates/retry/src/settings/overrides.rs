@@ -1,8 +1,6 @@
 //! Single fields of settings, changed for one call.
 
-use super::debug::SetFields;
 use super::{RetrySettings, RpcTimeout, SettingsProblem};
-use std::fmt;
 use std::time::Duration;
 
 /// One field of a method's settings, as a call changes it.
@@ -66,17 +64,15 @@ pub struct SettingsOverrides {
     max_retry_delay: Option<Duration>,
 }
 
-/// Short: fields that stay as they are have no place in it.
-impl fmt::Debug for SettingsOverrides {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SetFields::of(f, "SettingsOverrides")
-            .field("total_timeout", self.total_timeout.set())
-            .field("rpc_timeout", self.rpc_timeout.set())
-            .field("max_attempts", self.max_attempts.set())
-            .field("initial_retry_delay", self.initial_retry_delay)
-            .field("retry_delay_multiplier", self.retry_delay_multiplier)
-            .field("max_retry_delay", self.max_retry_delay)
-            .finish()
+// Short: fields that stay as they are have no place in it.
+gax_text::set_debug! {
+    self: SettingsOverrides {
+        total_timeout: self.total_timeout.set(),
+        rpc_timeout: self.rpc_timeout.set(),
+        max_attempts: self.max_attempts.set(),
+        initial_retry_delay: self.initial_retry_delay,
+        retry_delay_multiplier: self.retry_delay_multiplier,
+        max_retry_delay: self.max_retry_delay
     }
 }
 

@@ -1,9 +1,7 @@
 //! The limits and back-off of one RPC.
 
 use super::RpcTimeout;
-use super::debug::SetFields;
 use crate::CodeSet;
-use std::fmt;
 use std::time::Duration;
 
 /// The limits and the back-off of an RPC: how many attempts it makes, how long they may take, and the waits between
@@ -174,29 +172,20 @@ impl RetrySettings {
     }
 }
 
-/// Short: fields with their default are left out.
-impl fmt::Debug for RetrySettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let multiplier = self.rpc_timeout_multiplier;
-        SetFields::of(f, "RetrySettings")
-            .field("total_timeout", self.total_timeout)
-            .field("initial_retry_delay", self.initial_retry_delay)
-            .field("retry_delay_multiplier", self.retry_delay_multiplier)
-            .field("max_retry_delay", self.max_retry_delay)
-            .field("max_server_delay", self.max_server_delay)
-            .field(
-                "only_with_server_delay",
-                Some(self.only_with_server_delay).filter(|codes| !codes.is_empty()),
-            )
-            .field("max_attempts", self.max_attempts)
-            .field("jittered", Some(self.jittered).filter(|jittered| !jittered))
-            .field("initial_rpc_timeout", self.initial_rpc_timeout())
-            .field(
-                "rpc_timeout_multiplier",
-                (multiplier.to_bits() != 1.0_f64.to_bits()).then_some(multiplier),
-            )
-            .field("max_rpc_timeout", self.max_rpc_timeout())
-            .finish()
+// Short: fields with their default are left out.
+gax_text::set_debug! {
+    self: RetrySettings {
+        total_timeout: self.total_timeout,
+        initial_retry_delay: self.initial_retry_delay,
+        retry_delay_multiplier: self.retry_delay_multiplier,
+        max_retry_delay: self.max_retry_delay,
+        max_server_delay: self.max_server_delay,
+        only_with_server_delay: Some(self.only_with_server_delay).filter(|codes| !codes.is_empty()),
+        max_attempts: self.max_attempts,
+        jittered: Some(self.jittered).filter(|jittered| !jittered),
+        initial_rpc_timeout: self.initial_rpc_timeout(),
+        rpc_timeout_multiplier: Some(self.rpc_timeout_multiplier).filter(|growth| growth.to_bits() != 1.0_f64.to_bits()),
+        max_rpc_timeout: self.max_rpc_timeout()
     }
 }
 

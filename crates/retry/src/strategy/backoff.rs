@@ -96,34 +96,27 @@ impl Backoff {
         Self { initial, multiplier, first_exponent: 0, min: Duration::ZERO, max, cap, jitter }
     }
 
-    /// The formula with that random part.
-    pub const fn with_jitter(mut self, jitter: Jitter) -> Self {
-        self.jitter = jitter;
-        self
-    }
+    gax_text::setters! { const self:
+        /// The formula with that random part.
+        pub with_jitter(jitter: Jitter) => self.jitter = jitter;
 
-    /// The formula with the cap on that side of the random part.
-    pub const fn with_cap(mut self, cap: Cap) -> Self {
-        self.cap = cap;
-        self
-    }
+        /// The formula with the cap on that side of the random part.
+        pub with_cap(cap: Cap) => self.cap = cap;
 
-    /// The formula that has grown so many times before the first retry.
-    pub const fn with_first_exponent(mut self, exponent: u32) -> Self {
-        self.first_exponent = exponent;
-        self
-    }
+        /// The formula that has grown so many times before the first retry.
+        pub with_first_exponent(exponent: u32) => self.first_exponent = exponent;
 
-    /// The formula with a least wait, whatever is drawn.
-    pub const fn with_min(mut self, min: Duration) -> Self {
-        self.min = min;
-        self
-    }
+        /// The formula with a least wait, whatever is drawn.
+        pub with_min(min: Duration) => self.min = min;
 
-    /// The formula with another first delay.
-    pub const fn with_initial(mut self, initial: Duration) -> Self {
-        self.initial = initial;
-        self
+        /// The formula with another first delay.
+        pub with_initial(initial: Duration) => self.initial = initial;
+
+        /// The formula with another multiplier; a value that is not a number or is below 1 is treated as 1.
+        pub with_multiplier(multiplier: f64) => self.multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
+
+        /// The formula with another maximum.
+        pub with_max(max: Duration) => self.max = max;
     }
 
     /// The formula with another first delay, whose random part and least wait have changed by the same factor: tenths
@@ -140,58 +133,27 @@ impl Backoff {
         Self { initial, jitter, min: scaled(self.min), ..self }
     }
 
-    /// The formula with another multiplier; a value that is not a number or is below 1 is treated as 1.
-    pub const fn with_multiplier(mut self, multiplier: f64) -> Self {
-        self.multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
-        self
-    }
+    gax_text::getters! { const self:
+        /// The delay before the first retry, before growth by the first exponent.
+        pub initial: Duration = self.initial;
 
-    /// The formula with another maximum.
-    pub const fn with_max(mut self, max: Duration) -> Self {
-        self.max = max;
-        self
-    }
+        /// The factor from one delay to the next.
+        pub multiplier: f64 = self.multiplier;
 
-    /// The delay before the first retry, before growth by the first exponent.
-    #[must_use]
-    pub const fn initial(&self) -> Duration {
-        self.initial
-    }
+        /// The longest delay or wait, as [`cap`](Self::cap) says.
+        pub max: Duration = self.max;
 
-    /// The factor from one delay to the next.
-    #[must_use]
-    pub const fn multiplier(&self) -> f64 {
-        self.multiplier
-    }
+        /// How often the delay has grown before the first retry.
+        pub first_exponent: u32 = self.first_exponent;
 
-    /// The longest delay or wait, as [`cap`](Self::cap) says.
-    #[must_use]
-    pub const fn max(&self) -> Duration {
-        self.max
-    }
+        /// The least wait, whatever is drawn.
+        pub min: Duration = self.min;
 
-    /// How often the delay has grown before the first retry.
-    #[must_use]
-    pub const fn first_exponent(&self) -> u32 {
-        self.first_exponent
-    }
+        /// The side of the random part that the maximum bounds.
+        pub cap: Cap = self.cap;
 
-    /// The least wait, whatever is drawn.
-    #[must_use]
-    pub const fn min(&self) -> Duration {
-        self.min
-    }
-
-    /// The side of the random part that the maximum bounds.
-    #[must_use]
-    pub const fn cap(&self) -> Cap {
-        self.cap
-    }
-
-    /// The random part.
-    #[must_use]
-    pub const fn jitter(&self) -> Jitter {
-        self.jitter
+        /// The random part.
+        pub jitter: Jitter = self.jitter;
     }
 
     /// The waits before the first retry, the second and so on, if no limit cuts one.

@@ -58,11 +58,6 @@ impl BackoffStrategy {
         max_server_delay: Option<Duration>;
     }
 
-    /// The strategy with another limit to the delays that servers ask for.
-    pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
-        Self { max_server_delay: delay.into(), ..self }
-    }
-
     /// How long each attempt may take; `None`: as long as the limits and the caller allow.
     #[must_use]
     pub fn attempt_timeouts(&self) -> Option<AttemptTimeouts> {
@@ -78,6 +73,9 @@ impl BackoffStrategy {
 
         /// The strategy with other limits.
         pub with_limits(limits: Limits) => self.limits = limits;
+
+        /// The strategy with another limit to the delays that servers ask for.
+        pub with_max_server_delay(delay: impl Into<Option<Duration>>) => self.max_server_delay = delay.into();
     }
 
     /// The strategy as one call changes it. A total timeout replaces its limit by time, and no attempt outlives it.

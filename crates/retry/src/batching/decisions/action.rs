@@ -63,27 +63,18 @@ pub struct ReadyBatch {
 }
 
 impl ReadyBatch {
-    /// Which batch.
-    #[must_use]
-    pub fn id(self) -> BatchId {
-        self.id
-    }
+    gax_text::getters! { move self:
+        /// Which batch.
+        pub id: BatchId = self.id;
 
-    /// Its entries and bytes.
-    pub fn size(self) -> ElementSize {
-        self.size
-    }
+        /// Its entries and bytes.
+        pub size: ElementSize = self.size;
 
-    /// When it got its first element.
-    #[must_use]
-    pub fn opened(self) -> Duration {
-        self.opened
-    }
+        /// When it got its first element.
+        pub opened: Duration = self.opened;
 
-    /// Why it is sent.
-    #[must_use]
-    pub fn trigger(self) -> BatchTrigger {
-        self.trigger
+        /// Why it is sent.
+        pub trigger: BatchTrigger = self.trigger;
     }
 }
 

@@ -42,19 +42,17 @@ impl Hedges {
         })
     }
 
-    /// The wait that it follows, for the report.
-    pub(super) fn delay(&self) -> u64 {
-        self.0.as_ref().map_or(0, |schedule| schedule.delay)
+    gax_text::getters! { self:
+        /// The wait that it follows, for the report.
+        pub(super) delay: u64 = self.0.as_ref().map_or(0, |schedule| schedule.delay);
+
+        /// Returns whether the budget did not allow one when it was due.
+        pub(super) is_withheld: bool = self.0.as_ref().is_some_and(|schedule| schedule.is_withheld);
     }
 
     /// Why there are no more of them.
     pub(super) fn closed(&self) -> Option<Refusal> {
         self.0.as_ref()?.closed
-    }
-
-    /// Returns whether the budget did not allow one when it was due.
-    pub(super) fn is_withheld(&self) -> bool {
-        self.0.as_ref().is_some_and(|schedule| schedule.is_withheld)
     }
 
     /// None is due.
