@@ -92,9 +92,13 @@ impl LivePolicies {
         *self.hub.versions.borrow()
     }
 
-    /// Returns the policies that operations begin with now.
-    pub fn policies(&self) -> MethodPolicies {
-        self.state().current.policies.clone()
+    gax_text::getters! { self:
+        /// Returns the policies that operations begin with now.
+        pub policies: MethodPolicies = self.state().current.policies.clone();
+
+        /// Returns whether the settings' file is watched.
+        #[doc(hidden)]
+        pub watch_state: &Arc<WatchState> = &self.hub.watch;
     }
 
     /// Waits until the version is higher than that one, and returns it.
@@ -135,13 +139,6 @@ impl LivePolicies {
         let known: Vec<_> = followers.iter().filter_map(|follower| follower.known()).cloned().collect();
         let all_know = known.len() == followers.len();
         (known, all_know)
-    }
-
-    /// Returns whether the settings' file is watched.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn watch_state(&self) -> &Arc<WatchState> {
-        &self.hub.watch
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

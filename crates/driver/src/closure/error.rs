@@ -34,29 +34,22 @@ impl<E> RetryError<E> {
         Self { last, report: Box::new(report) }
     }
 
-    /// The last error that the closure returned; `None` if every attempt ran into its RPC timeout, or there was
-    /// no time for one.
-    #[must_use]
-    pub fn last(&self) -> Option<&E> {
-        self.last.as_ref()
+    gax_text::getters! { self:
+        /// The last error that the closure returned; `None` if every attempt ran into its RPC timeout, or there was
+        /// no time for one.
+        pub last: Option<&E> = self.last.as_ref();
+
+        /// The report of the operation.
+        pub report: &OperationReport = &self.report;
+
+        /// Why no further attempt was made.
+        pub stop_reason: Option<StopReason> = self.report.stop_reason();
     }
 
     /// The last error, by value.
     #[must_use]
     pub fn into_last(self) -> Option<E> {
         self.last
-    }
-
-    /// The report of the operation.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.report
-    }
-
-    /// Why no further attempt was made.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.report.stop_reason()
     }
 }
 

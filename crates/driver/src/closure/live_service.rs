@@ -5,7 +5,6 @@ use crate::live_policies::LivePolicies;
 use crate::options::unused_names::{missing_service, warn_of};
 use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
-use std::fmt;
 
 /// A service, by whichever policies count.
 #[derive(Clone)]
@@ -47,12 +46,6 @@ impl LiveService {
     }
 }
 
-impl fmt::Debug for LiveService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entry = self.entry.load();
-        f.debug_struct("LiveService")
-            .field("version", &entry.version)
-            .field("settings", &entry.settings)
-            .finish_non_exhaustive()
-    }
+gax_text::short_debug! {
+    self: LiveService { version: self.entry.load().version, settings: self.entry.load().settings }
 }

@@ -279,21 +279,17 @@ impl<T> RetryOutcome<T> {
         Self { value, report }
     }
 
-    /// The value that the closure returned.
-    #[must_use]
-    pub fn value(&self) -> &T {
-        &self.value
+    gax_text::getters! { self:
+        /// The value that the closure returned.
+        pub value: &T = &self.value;
+
+        /// The report of the operation.
+        pub report: &OperationReport = &self.report;
     }
 
     /// That value, by value.
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
-    }
-
-    /// The report of the operation.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.report
     }
 }

@@ -20,16 +20,12 @@ impl Clock {
         Self { start: Instant::now() }
     }
 
-    /// The moment at which it was started.
-    #[must_use]
-    pub fn began(self) -> Instant {
-        self.start
-    }
+    gax_text::getters! { move self:
+        /// The moment at which it was started.
+        pub began: Instant = self.start;
 
-    /// How much time has passed.
-    #[must_use]
-    pub fn elapsed(self) -> Duration {
-        self.start.elapsed()
+        /// How much time has passed.
+        pub elapsed: Duration = self.start.elapsed();
     }
 
     /// This moment, and the time that has passed until now.

@@ -104,6 +104,9 @@ impl ConnectionLink {
 
         /// Returns whether it may have been its response for which our own stack closed a connection.
         pub is_suspect: bool = self.0.terms.is_suspect;
+
+        /// Returns whether no other call shared the connection of a suspect.
+        pub(super) is_alone: bool = self.state().is_alone;
     }
 
     /// Returns whether it waits for something that is going to happen at that moment, and takes none of its time.
@@ -168,11 +171,6 @@ impl ConnectionLink {
             Hold::Now => Some(Clock::start().began()),
             Hold::Until(moment) => Some(moment),
         }
-    }
-
-    /// Returns whether no other call shared the connection of a suspect.
-    pub(super) fn is_alone(&self) -> bool {
-        self.state().is_alone
     }
 
     /// The call has its response, or has failed: the attempt can't expire any longer.

@@ -191,6 +191,9 @@ impl InProgress {
         pub(super) clock: Clock = self.clock.unwrap_or_else(Clock::start);
 
         pub(crate) elapsed: Duration = self.clock().elapsed();
+
+        /// The facts that were written down.
+        pub(super) notes: &[Note] = self.operation.as_ref().and_then(Operation::notes).map_or(&[], |ledger| &ledger.notes);
     }
 
     #[inline]
@@ -354,11 +357,6 @@ impl InProgress {
     /// Returns whether observers want to know what arrives.
     pub(super) fn watches_transfers(&mut self) -> bool {
         self.observed().is_some_and(|observed| observed.watches_transfers())
-    }
-
-    /// The facts that were written down.
-    pub(super) fn notes(&self) -> &[Note] {
-        self.operation.as_ref().and_then(Operation::notes).map_or(&[], |ledger| &ledger.notes)
     }
 
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.

@@ -9,7 +9,6 @@ use super::report::{Name, Note};
 use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
 use gax_retry::{AttemptKind, Code, Policy, StartedAttempt};
 use http::{Extensions, HeaderMap};
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -229,6 +228,12 @@ impl AttemptContext<'_> {
         /// Its number in the operation; the first is 1.
         #[inline]
         pub number: u32 = self.number;
+
+        /// Returns whether no other call shared its connection, so that our own stack can have closed that for its response alone.
+        pub is_alone: bool = self.progress.is_alone(self.number);
+
+        #[doc(hidden)]
+        pub clock: Clock = self.progress.clock();
     }
 
     /// Returns whether it was sent before, and never reached a server.
@@ -248,12 +253,6 @@ impl AttemptContext<'_> {
     pub fn elapsed(&self) -> Duration {
         let start = self.started().map_or(Duration::ZERO, StartedAttempt::start);
         self.clock().elapsed().saturating_sub(start)
-    }
-
-    /// Returns whether no other call shared its connection, so that our own stack can have closed that for its response alone.
-    #[must_use]
-    pub fn is_alone(&self) -> bool {
-        self.progress.is_alone(self.number)
     }
 
     /// Links its request to the connection that is going to carry it. `unconnected`: its end, if none can be made.
@@ -276,12 +275,6 @@ impl AttemptContext<'_> {
     #[doc(hidden)]
     pub fn expire(&mut self) {
         self.progress.expire_link(self.policy, self.number);
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub fn clock(&self) -> Clock {
-        self.progress.clock()
     }
 
     /// Its request is about to be sent: the wishes of observers, if they have any.
@@ -330,14 +323,6 @@ impl AttemptContext<'_> {
     }
 }
 
-impl fmt::Debug for AttemptContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AttemptContext").field("number", &self.number).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: AttemptContext<'_> { number: self.number } }
 
-impl fmt::Debug for Start<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Start").field("bound", &self.bound).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: Start<'_> { bound: self.bound } }

@@ -2,7 +2,7 @@
 
 use gax_retry::settings::{Override, SettingsOverrides};
 use gax_retry::{CodeSet, IntoCodes, ParseCodeError, Policy, RetrySettings};
-use std::fmt;
+use std::fmt::Debug;
 use std::time::Duration;
 
 /// Settings of a single call, in the request's extensions. Use them for a call that needs another timeout, other codes or no retries.
@@ -63,33 +63,17 @@ pub struct CallOptions {
     pub is_attempt: bool,
 }
 
-/// Short: what is not set is left out.
-impl fmt::Debug for CallOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { retry_settings, overrides, retryable_codes, report, is_attempt } = self;
-        let mut text = f.debug_struct("CallOptions");
-        if let Some(settings) = retry_settings {
-            text.field("retry_settings", settings);
-        }
-        if !overrides.is_empty() {
-            text.field("overrides", overrides);
-        }
-        match retryable_codes {
-            Some(Ok(codes)) => {
-                text.field("retryable_codes", codes);
-            }
-            Some(Err(error)) => {
-                text.field("retryable_codes", error);
-            }
-            None => {}
-        }
-        if let Some(report) = report {
-            text.field("report", report);
-        }
-        if *is_attempt {
-            text.field("is_attempt", is_attempt);
-        }
-        text.finish()
+// Short: what is not set is left out.
+gax_text::set_debug! {
+    self: CallOptions {
+        retry_settings: self.retry_settings.as_ref(),
+        overrides: Some(self.overrides).filter(|overrides| !overrides.is_empty()),
+        retryable_codes: self.retryable_codes.as_ref().map(|codes| match codes {
+            Ok(codes) => codes as &dyn Debug,
+            Err(error) => error,
+        }),
+        report: self.report,
+        is_attempt: Some(self.is_attempt).filter(|is_attempt| *is_attempt)
     }
 }
 
@@ -105,10 +89,13 @@ impl CallOptions {
         Self { is_attempt: true, ..Self::default() }
     }
 
-    /// Replaces all settings of the method for this call. Single fields that are also set replace those of `settings`.
-    pub fn retry_settings(mut self, settings: RetrySettings) -> Self {
-        self.retry_settings = Some(settings);
-        self
+    gax_text::setters! { self:
+        /// Replaces all settings of the method for this call. Single fields that are also set replace those of `settings`.
+        pub retry_settings(settings: RetrySettings) => self.retry_settings = Some(settings);
+
+        /// Sets whether the response has an [`OperationReport`](crate::OperationReport) in its extensions even if the first attempt
+        /// succeeded. After a retry, it always has one.
+        pub report(report: bool) => self.report = Some(report);
     }
 
     /// Replaces the method's retryable codes for this call: codes of this crate, of tonic, or their numbers. For no codes, use
@@ -181,13 +168,6 @@ impl CallOptions {
     /// one.
     pub fn max_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_max_retry_delay(delay))
-    }
-
-    /// Sets whether the response has an [`OperationReport`](crate::OperationReport) in its extensions even if the first attempt
-    /// succeeded. After a retry, it always has one.
-    pub fn report(mut self, report: bool) -> Self {
-        self.report = Some(report);
-        self
     }
 
     fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {

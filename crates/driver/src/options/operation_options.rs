@@ -158,6 +158,9 @@ impl OperationOptions {
         /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
         /// it takes three allocations a call. A closure's result has its report in any case.
         pub reports(reports: bool) => self.reports = Some(reports);
+
+        /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be repeated.
+        pub jitter_seed(seed: u64) => self.jitter = JitterSeeds::from(seed);
     }
 
     /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
@@ -187,11 +190,6 @@ impl OperationOptions {
     pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
         self.observers.on_retry(log);
         self
-    }
-
-    /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be repeated.
-    pub fn jitter_seed(self, seed: u64) -> Self {
-        Self { jitter: JitterSeeds::from(seed), ..self }
     }
 
     /// Turns jitter off, regardless of the settings: every wait is the whole delay. Use it in tests with exact times.

@@ -37,8 +37,11 @@ impl<C: Borrow<Policy>> PolicyEntries<C> {
         Self { policies, entries, unlisted }
     }
 
-    pub fn policies(&self) -> &MethodPolicies {
-        &self.policies
+    gax_text::getters! { self:
+        pub policies: &MethodPolicies = &self.policies;
+
+        /// No limits, and nothing retried: what a call of a method without settings changes by its own options.
+        pub unlisted: &C = &self.unlisted.own;
     }
 
     /// The methods that are named, as `package.Service/Method`.
@@ -63,11 +66,6 @@ impl<C: Borrow<Policy>> PolicyEntries<C> {
         let hedged = entry.unwrap_or(&self.unlisted).hedged.as_ref();
         let hedged = hedged.filter(|config| is_allowed(config) || is_idempotent());
         hedged.or(entry.map(|entry| &entry.own))
-    }
-
-    /// No limits, and nothing retried: what a call of a method without settings changes by its own options.
-    pub fn unlisted(&self) -> &C {
-        &self.unlisted.own
     }
 
     /// Joins the configurations of each entry with those of an entry with the same names in the policies before.

@@ -69,16 +69,6 @@ impl ReplayOptions {
         Self::default()
     }
 
-    /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
-    /// report has a note. With zero, no request is retried.
-    ///
-    /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
-    /// more has been sent, the call is committed to the attempt that has sent it: it continues, without retries, and
-    /// the report has the note `STREAM_TOO_LARGE_TO_REPLAY`.
-    pub fn max_replay_bytes(self, bytes: usize) -> Self {
-        Self { max_replay_bytes: bytes, ..self }
-    }
-
     /// Buffers requests of any length for replay.
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)
@@ -121,6 +111,14 @@ impl ReplayOptions {
         /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
         /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`], because gax-java doesn't send it.
         pub previous_attempts_header(is_sent: bool) => self.previous_attempts_header = Some(is_sent);
+
+        /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
+        /// report has a note. With zero, no request is retried.
+        ///
+        /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
+        /// more has been sent, the call is committed to the attempt that has sent it: it continues, without retries, and
+        /// the report has the note `STREAM_TOO_LARGE_TO_REPLAY`.
+        pub max_replay_bytes(bytes: usize) => self.max_replay_bytes = bytes;
     }
 
     /// Returns whether attempts carry the number of those before them.

@@ -1,15 +1,13 @@
 //! The spans and events of one operation.
 
-use crate::observe::spans::sentence::{Sentence, why};
-use crate::observe::spans::span_options::SpanOptions;
 use crate::observe::{
     Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Peer, WireMessage,
 };
 use crate::operation::AttemptDelay;
-use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
-use gax_text::Human;
+use gax_retry::{Attempt, AttemptKind, Code, CodeSet, ServerDelay, StartedAttempt, StopReason};
+use gax_text::{Escaped, Human};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tracing::field::{Empty, display};
 use tracing::{Span, debug, debug_span, trace, warn};
@@ -295,5 +293,78 @@ fn message_event(span: &Span, message: WireMessage, plain: &'static str, compres
         trace!(parent: span, { "sequence-number" = number, "message-size-compressed" = size }, "{compressed}");
     } else {
         trace!(parent: span, { "sequence-number" = number, "message-size" = size }, "{plain}");
+    }
+}
+
+/// One sentence for an operator who was woken by it.
+pub(super) struct Sentence<'a>(pub(super) &'a OperationInfo, pub(super) &'a OperationSummary);
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(operation, summary) = self;
+        let (method, code) = (Escaped(operation.full_method()), summary.code());
+        let count = summary.attempts();
+        let noun = if count == 1 { "attempt" } else { "attempts" };
+        write!(f, "{method} failed with {code} after {count} {noun} in {}", Human(summary.elapsed()))?;
+        if let Some(reason) = summary.stop_reason() {
+            write!(f, ": {}", why(reason))?;
+        }
+        if let Some(next) = summary.not_attempted() {
+            write!(f, "; attempt {} would have followed after {}", next.attempt(), Human(next.delay()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A reason, for people.
+pub(super) fn why(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::NonRetryable => "this error is not retried",
+        StopReason::TotalTimeout => "the total timeout leaves no time for another attempt",
+        StopReason::MaxAttempts => "no more attempts are allowed",
+        StopReason::NoLimits => "neither a total timeout nor max_attempts is set, so nothing is retried",
+        StopReason::NotReplayable => "the request can't be sent again",
+        StopReason::Committed => "the response was committed: part of it had been handed to the caller",
+        StopReason::Throttled => "the retry budget is exhausted",
+        StopReason::Pushback => "the server asked for no retry",
+        StopReason::ServerDelayExceedsTotalTimeout => {
+            "the server asks for a longer delay than there is time for"
+        }
+        StopReason::NestedRetry => "the request that is being served is itself a retry",
+        StopReason::ChannelClosed => "the channel is closed",
+        StopReason::InvalidOptions => "the call's options are invalid",
+        StopReason::Cancelled => "the caller cancelled it",
+        other => other.as_str(),
+    }
+}
+
+/// Writes the context of a span into the headers of a request.
+type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
+
+/// Options that apply while an operation runs.
+#[derive(Clone)]
+pub(super) struct SpanOptions {
+    pub(super) propagator: Option<Arc<Propagator>>,
+    pub(super) attempt_delays: bool,
+    /// The codes without a warning.
+    pub(super) expected: CodeSet,
+}
+
+/// Codes of a server that works, about a request that it can't or won't serve: by OpenTelemetry's conventions for RPCs they
+/// are no errors of the server.
+const EXPECTED: [Code; 8] = [
+    Code::InvalidArgument,
+    Code::NotFound,
+    Code::AlreadyExists,
+    Code::PermissionDenied,
+    Code::FailedPrecondition,
+    Code::Aborted,
+    Code::OutOfRange,
+    Code::Unauthenticated,
+];
+
+impl Default for SpanOptions {
+    fn default() -> Self {
+        Self { propagator: None, attempt_delays: false, expected: EXPECTED.into() }
     }
 }

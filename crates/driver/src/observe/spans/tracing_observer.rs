@@ -1,7 +1,6 @@
 //! The observer for `tracing`.
 
-use crate::observe::spans::operation_span::{OperationSpan, integer, prefixed};
-use crate::observe::spans::span_options::SpanOptions;
+use crate::observe::spans::operation_span::{OperationSpan, SpanOptions, integer, prefixed};
 use crate::observe::{OperationInfo, OperationObserver, OutgoingHeaders};
 use gax_retry::{IntoCodes, ParseCodeError};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! A handle to the request that is being served.
 
+use crate::operation::clock::Clock;
 use crate::operation::until;
 use gax_retry::Policy;
 use std::cell::Cell;
@@ -201,4 +202,36 @@ pub fn time_left() -> Option<Duration> {
 pub fn is_nested_retry(policy: &Policy) -> bool {
     policy.refuses_nested_retries()
         && INBOUND.try_with(|inbound| inbound.previous_attempts() > 0).unwrap_or_default()
+}
+
+/// A request that is being served. Dropped, it has ended.
+#[allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
+pub struct Serving {
+    inbound: Inbound,
+}
+
+impl Serving {
+    /// It is served from now on, within that time.
+    #[must_use]
+    pub fn begin(timeout: Option<Duration>, previous_attempts: u32) -> Self {
+        let deadline = timeout.and_then(|timeout| Clock::start().at(timeout));
+        Self { inbound: Inbound::begin(deadline, previous_attempts) }
+    }
+
+    /// The handle to it.
+    #[must_use]
+    pub fn inbound(&self) -> &Inbound {
+        &self.inbound
+    }
+
+    /// Serves it in this task.
+    pub fn serve<F: Future>(&self, serving: F) -> TaskLocalFuture<Inbound, F> {
+        self.inbound.clone().around(serving)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.inbound.finish();
+    }
 }

@@ -2,9 +2,7 @@
 
 mod handle;
 mod scope;
-mod serving;
 
 pub(super) use handle::entered;
-pub use handle::{Inbound, inbound_deadline, is_nested_retry, time_left};
+pub use handle::{Inbound, Serving, inbound_deadline, is_nested_retry, time_left};
 pub use scope::{RequestEnded, Scope};
-pub use serving::Serving;

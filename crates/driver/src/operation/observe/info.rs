@@ -40,34 +40,21 @@ impl Transport {
         Self { counts_messages: true, ..self }
     }
 
-    /// Its name, such as `grpc`.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
+    gax_text::getters! { const self:
+        /// Its name, such as `grpc`.
+        pub name: &'static str = self.name;
 
-    /// Returns whether its attempts are requests that are sent.
-    #[must_use]
-    pub const fn has_wire(&self) -> bool {
-        self.has_wire
-    }
+        /// Returns whether its attempts are requests that are sent.
+        pub has_wire: bool = self.has_wire;
 
-    /// Returns whether its operations are named as RPCs are.
-    #[must_use]
-    pub const fn names_rpcs(&self) -> bool {
-        self.names_rpcs
-    }
+        /// Returns whether its operations are named as RPCs are.
+        pub names_rpcs: bool = self.names_rpcs;
 
-    /// Returns whether its attempts tell of each message.
-    #[must_use]
-    pub const fn counts_messages(&self) -> bool {
-        self.counts_messages
-    }
+        /// Returns whether its attempts tell of each message.
+        pub counts_messages: bool = self.counts_messages;
 
-    /// Returns whether each of its attempts is an RPC: metrics and spans name them by the conventions for RPCs.
-    #[must_use]
-    pub const fn is_rpc(&self) -> bool {
-        self.has_wire && self.names_rpcs
+        /// Returns whether each of its attempts is an RPC: metrics and spans name them by the conventions for RPCs.
+        pub is_rpc: bool = self.has_wire && self.names_rpcs;
     }
 }
 

@@ -3,7 +3,6 @@
 #[cfg(feature = "batching")]
 mod batch;
 mod connection_event;
-mod in_flight;
 mod info;
 mod observed;
 mod observer;
@@ -18,8 +17,8 @@ pub use batch::BatchInfo;
 pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
 pub use info::{OperationInfo, Transport};
 pub use observed::Observed;
-pub use observer::{Entered, Event, OperationObserver, OutgoingHeaders};
-pub use observers::Observers;
+pub use observer::{Event, OperationObserver, OutgoingHeaders};
+pub use observers::{Entered, Observers};
 pub use on_retry::Retry;
 pub use outgoing::{Outbound, Outgoing};
 pub use summary::OperationSummary;

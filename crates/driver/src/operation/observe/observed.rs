@@ -2,13 +2,12 @@
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::operation::clock::Clock;
-
-use crate::operation::observe::in_flight::InFlight;
 use crate::operation::observe::info::{OperationInfo, Transport};
-use crate::operation::observe::observer::{self, Entered, OperationObserver, OutgoingHeaders};
-use crate::operation::observe::observers::{Observers, Recipients};
+use crate::operation::observe::observer::{self, OperationObserver, OutgoingHeaders};
+use crate::operation::observe::observers::{Entered, Observers, Recipients};
 use crate::operation::observe::outgoing::{Outbound, Outgoing};
 use crate::operation::observe::summary::OperationSummary;
+use crate::operation::observe::transfer::{AttemptTransfer, MessageCounter};
 use crate::operation::report::{AttemptDelay, Name};
 use gax_retry::operation::{AttemptEnd, Event, Stop};
 use gax_retry::{Attempt, AttemptKind, Code, Policy, RetryBudget, StartedAttempt, StopReason};
@@ -316,5 +315,51 @@ impl Drop for Observed {
         }
         let summary = self.close(Code::Cancelled, Some(StopReason::Cancelled));
         self.each(|observer, info| observer.operation_cancelled(info, &summary));
+    }
+}
+
+/// An attempt in flight, and how much has gone over the wire with it.
+pub(super) struct InFlight {
+    pub(super) started: StartedAttempt,
+    /// How long after its start the service below took its request.
+    taken_after: Option<Duration>,
+    outbound: Option<Arc<Outbound>>,
+    received: MessageCounter,
+    /// The time that it waited inside of its connection.
+    pub(super) delay: Option<AttemptDelay>,
+}
+
+impl InFlight {
+    pub(super) fn new(started: StartedAttempt) -> Self {
+        Self { started, taken_after: None, outbound: None, received: MessageCounter::default(), delay: None }
+    }
+
+    /// The service takes its request: for the first time, or again.
+    pub(super) fn sent(&mut self, waited: Duration, outbound: Option<Arc<Outbound>>) {
+        self.taken_after = Some(waited);
+        self.outbound = outbound;
+        self.received = MessageCounter::default();
+    }
+
+    pub(super) fn received(&mut self) -> &mut MessageCounter {
+        &mut self.received
+    }
+
+    /// How much has gone over the wire, now that it is over.
+    pub(super) fn transfer(&self, attempt: &Attempt, transport: &Transport) -> AttemptTransfer {
+        let is_counted = transport.counts_messages();
+        let read_after = match &self.outbound {
+            // A service that is no connection may reply without reading the request.
+            Some(outbound) if attempt.code() == Code::Ok => outbound.read_after().or(self.taken_after),
+            Some(outbound) => outbound.read_after(),
+            None => self.taken_after,
+        };
+        let took = attempt.end().saturating_sub(attempt.start());
+        AttemptTransfer {
+            sent: is_counted.then(|| self.outbound.as_ref().map_or(0, |outbound| outbound.bytes())),
+            received: is_counted.then(|| self.received.bytes()),
+            delay_type: self.delay.map(AttemptDelay::delay_type),
+            waited: read_after.unwrap_or(took).min(took),
+        }
     }
 }

@@ -4,7 +4,6 @@
 use crate::operation::observe::batch::BatchInfo;
 use crate::operation::observe::connection_event::ConnectionEvent;
 use crate::operation::observe::info::OperationInfo;
-use crate::operation::observe::observers::Recipients;
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
 use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
@@ -221,11 +220,7 @@ impl<'a> OutgoingHeaders<'a> {
     }
 }
 
-impl fmt::Debug for OutgoingHeaders<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutgoingHeaders").finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: OutgoingHeaders<'_> {} }
 
 /// Something that has happened to an attempt, which prints as one line: any type can be one.
 ///
@@ -248,25 +243,5 @@ impl dyn Event {
     pub fn downcast_ref<T: Event>(&self) -> Option<&T> {
         let event: &dyn Any = self;
         event.downcast_ref()
-    }
-}
-
-/// The thread works on an attempt, until this is dropped.
-#[allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
-pub struct Entered {
-    recipients: Arc<Recipients>,
-    attempt: StartedAttempt,
-}
-
-impl Entered {
-    pub(super) fn new(recipients: &Arc<Recipients>, attempt: StartedAttempt) -> Self {
-        recipients.each(|observer, info| observer.attempt_entered(info, attempt));
-        Self { recipients: Arc::clone(recipients), attempt }
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        self.recipients.each(|observer, info| observer.attempt_exited(info, self.attempt));
     }
 }

@@ -7,6 +7,7 @@ use crate::operation::observe::observer::OperationObserver;
 use crate::operation::observe::on_retry::{OnRetry, Retry};
 use crate::panics::PanicGuard;
 use crate::watch_state::WatchState;
+use gax_retry::StartedAttempt;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -149,5 +150,25 @@ impl Recipients {
 impl Drop for Recipients {
     fn drop(&mut self) {
         self.observers.drain(..).for_each(Installed::release);
+    }
+}
+
+/// The thread works on an attempt, until this is dropped.
+#[allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
+pub struct Entered {
+    recipients: Arc<Recipients>,
+    attempt: StartedAttempt,
+}
+
+impl Entered {
+    pub(super) fn new(recipients: &Arc<Recipients>, attempt: StartedAttempt) -> Self {
+        recipients.each(|observer, info| observer.attempt_entered(info, attempt));
+        Self { recipients: Arc::clone(recipients), attempt }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.recipients.each(|observer, info| observer.attempt_exited(info, self.attempt));
     }
 }

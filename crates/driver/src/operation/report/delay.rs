@@ -28,16 +28,12 @@ pub enum DelayType {
 }
 
 impl AttemptDelay {
-    /// Returns whether the attempt waited for a connection, a stream or something else, at first.
-    #[must_use]
-    pub fn delay_type(self) -> DelayType {
-        self.kind
-    }
+    gax_text::getters! { move self:
+        /// Returns whether the attempt waited for a connection, a stream or something else, at first.
+        pub delay_type: DelayType = self.kind;
 
-    /// For how long it waited, in all.
-    #[must_use]
-    pub fn time(self) -> Duration {
-        self.time
+        /// For how long it waited, in all.
+        pub time: Duration = self.time;
     }
 }
 

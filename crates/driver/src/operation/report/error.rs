@@ -58,6 +58,9 @@ impl OperationError {
         /// # assert!(!is_safe_to_repeat(&tonic::Status::unavailable("")));
         /// ```
         pub delivery: Delivery = self.report.delivery();
+
+        /// Why no further attempt was made.
+        pub stop_reason: Option<StopReason> = self.report.stop_reason();
     }
 
     /// Returns whether the server may have carried the request out, although the operation failed: an attempt was sent, and
@@ -65,12 +68,6 @@ impl OperationError {
     #[must_use]
     pub fn may_have_been_applied(&self) -> bool {
         self.delivery() == Delivery::Unknown
-    }
-
-    /// Why no further attempt was made.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.report.stop_reason()
     }
 }
 

@@ -72,6 +72,12 @@ impl Ledger {
 
         /// The endpoints that attempts went to, by the numbers of the attempts.
         pub(crate) peers: &[(u32, Peer)] = self.connections.as_deref().map_or(&[], Connections::peers);
+
+        /// How many requests the attempts made, with those of operations inside them.
+        pub(crate) request_count: u32 = self.attempt_count().saturating_add(self.retries_inside);
+
+        /// The attempts that are kept.
+        pub(crate) attempts: &[Attempt] = self.attempts.as_slice();
     }
 
     /// The messages that a stream which resumes has delivered.
@@ -90,11 +96,6 @@ impl Ledger {
         self.note(Note::RETRIED_INSIDE);
     }
 
-    /// How many requests the attempts made, with those of operations inside them.
-    pub(crate) fn request_count(&self) -> u32 {
-        self.attempt_count().saturating_add(self.retries_inside)
-    }
-
     /// Returns whether the note is new.
     pub(crate) fn note(&mut self, note: Note) -> bool {
         let is_new = !self.notes.contains(&note);
@@ -104,11 +105,6 @@ impl Ledger {
             self.notes = notes.into_boxed_slice();
         }
         is_new
-    }
-
-    /// The attempts that are kept.
-    pub(crate) fn attempts(&self) -> &[Attempt] {
-        self.attempts.as_slice()
     }
 
     /// How many attempts were made.

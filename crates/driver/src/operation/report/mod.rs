@@ -3,7 +3,6 @@
 mod connections;
 mod delay;
 mod delivered;
-mod detail;
 mod error;
 mod ledger;
 mod note;

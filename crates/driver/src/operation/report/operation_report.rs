@@ -2,7 +2,6 @@
 
 use crate::operation::report::delay::AttemptDelay;
 use crate::operation::report::delivered::Delivered;
-use crate::operation::report::detail::Detail;
 use crate::operation::report::ledger::Ledger;
 use crate::operation::report::note::Note;
 use crate::operation::report::rows::parts;
@@ -16,6 +15,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The report of one operation: its attempts, and why it ended.
@@ -167,6 +167,13 @@ impl OperationReport {
         /// How many requests the attempts made: more than [`attempt_count`](Self::attempt_count) if operations of another layer or
         /// client below retried them in the same task ([`Note::RETRIED_INSIDE`]).
         pub request_count: u32 = self.ledger.request_count();
+
+        /// The version of the settings that the operation started with; `None` if they can't be [replaced](crate::LivePolicies)
+        /// while the program runs.
+        pub settings_version: Option<u64> = self.settings_version.map(NonZeroU64::get);
+
+        /// Further information, in the order in which it was recorded.
+        pub notes: &[Note] = &self.ledger.notes;
     }
 
     /// The first attempts, 32 at most.
@@ -220,13 +227,6 @@ impl OperationReport {
     #[must_use]
     pub fn messages_of(&self, attempt: &Attempt) -> u64 {
         self.ledger.messages().map_or(0, |delivered| delivered.of(attempt.number()))
-    }
-
-    /// The version of the settings that the operation started with; `None` if they can't be [replaced](crate::LivePolicies)
-    /// while the program runs.
-    #[must_use]
-    pub fn settings_version(&self) -> Option<u64> {
-        self.settings_version.map(NonZeroU64::get)
     }
 
     /// The address of the server that an attempt went to, by its number. It is known over a
@@ -301,12 +301,6 @@ impl OperationReport {
         }
         table
     }
-
-    /// Further information, in the order in which it was recorded.
-    #[must_use]
-    pub fn notes(&self) -> &[Note] {
-        &self.ledger.notes
-    }
 }
 
 /// The report of an operation whose reply broke off at that time and with that code. `may_be_repetition`: another attempt may be why,
@@ -370,5 +364,66 @@ impl From<PathAndQuery> for Name {
 impl From<Cow<'static, str>> for Name {
     fn from(text: Cow<'static, str>) -> Self {
         Name::Text(text)
+    }
+}
+
+/// A value of the transport's own, which prints as one line of the report.
+#[derive(Clone)]
+pub(super) struct Detail(Arc<dyn AnyDetail>);
+
+/// The traits that a report needs of such a value.
+trait AnyDetail: Any + fmt::Debug + fmt::Display + Send + Sync {
+    fn is_equal(&self, other: &dyn Any) -> bool;
+}
+
+impl<T: Any + PartialEq + fmt::Debug + fmt::Display + Send + Sync> AnyDetail for T {
+    fn is_equal(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}
+
+impl Detail {
+    pub(super) fn new<T: Any + PartialEq + fmt::Debug + fmt::Display + Send + Sync>(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// The value, if it is of that type.
+    pub(super) fn get<T: Any>(&self) -> Option<&T> {
+        let value: &dyn Any = &*self.0;
+        value.downcast_ref()
+    }
+}
+
+impl PartialEq for Detail {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is_equal(&*other.0)
+    }
+}
+
+impl fmt::Debug for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&*self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detail_is_what_it_was_made_of() {
+        let detail = Detail::new("once".to_owned());
+        assert_eq!(detail.get::<String>().map(String::as_str), Some("once"));
+        assert_eq!(detail.get::<u32>(), None);
+        assert_eq!((detail.to_string(), format!("{detail:?}")), ("once".to_owned(), "\"once\"".to_owned()));
+        assert_eq!(detail, Detail::new("once".to_owned()));
+        assert_ne!(detail, Detail::new("twice".to_owned()));
+        assert_ne!(detail, Detail::new(1));
     }
 }
