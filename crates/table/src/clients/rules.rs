@@ -35,16 +35,12 @@ impl Client {
         Self { name: "grpc-js", rules: include_str!("grpc-js.rules") },
     ];
 
-    /// The name, such as `grpc-js`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.name
-    }
+    gax_text::getters! { move self:
+        /// The name, such as `grpc-js`.
+        pub name: &'static str = self.name;
 
-    /// The version that the rules are of.
-    #[must_use]
-    pub fn version(self) -> &'static str {
-        self.rule("version")
+        /// The version that the rules are of.
+        pub version: &'static str = self.rule("version");
     }
 
     /// All rules: the thing, what the client does with it, and where that is from.

@@ -84,6 +84,9 @@ impl Finding {
 
         /// The finding with advice.
         pub with_help(help: impl Into<Cow<'static, str>>) => self.help = Some(help.into());
+
+        /// The finding with its place.
+        pub at(origin: impl Into<Option<SourceLocation>>) => self.origin = origin.into();
     }
 
     /// The finding with the name that was most likely meant, as its advice.
@@ -95,12 +98,6 @@ impl Finding {
     #[must_use]
     pub fn has_suggestion(&self) -> bool {
         self.has_suggestion
-    }
-
-    /// The finding with its place.
-    pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
-        self.origin = origin.into();
-        self
     }
 
     /// The finding at the place of an error, with the error's advice.

@@ -101,14 +101,12 @@ impl<'a> Form<'a> {
         if self.is_own() { &TOML } else { &SERVICE_CONFIG }
     }
 
-    /// Returns whether only this project reads it, so that other clients don't matter.
-    pub(super) fn is_own(self) -> bool {
-        self.root.is_none()
-    }
+    gax_text::getters! { move self:
+        /// Returns whether only this project reads it, so that other clients don't matter.
+        pub(super) is_own: bool = self.root.is_none();
 
-    /// The root of a gRPC service config.
-    pub(super) fn root(self) -> Option<&'a Node> {
-        self.root
+        /// The root of a gRPC service config.
+        pub(super) root: Option<&'a Node> = self.root;
     }
 
     /// A delay that is written. Zero is unset, but in TOML, where a delay that is not meant is left out.

@@ -3,7 +3,6 @@
 #[cfg(feature = "yaml")]
 mod continuation;
 mod json;
-mod lines;
 mod node;
 #[cfg(not(all(feature = "yaml", feature = "toml", feature = "http")))]
 mod not_built_in;

@@ -192,9 +192,12 @@ pub struct HttpRule<'a> {
 }
 
 impl<'a> HttpRule<'a> {
-    /// Which requests it is for, and whether they are safe to retry.
-    pub fn rule(&self) -> &'a IdempotencyRule {
-        self.rule
+    gax_text::getters! { self:
+        /// Which requests it is for, and whether they are safe to retry.
+        pub rule: &'a IdempotencyRule = self.rule;
+
+        /// Where it stands; `None` for a rule of the base.
+        pub origin: Option<&'a SourceLocation> = self.section.map(|section| &section.origin);
     }
 
     /// The settings of its requests; `None`: the table says nothing about their retries.
@@ -209,12 +212,6 @@ impl<'a> HttpRule<'a> {
         let (own, all) =
             (self.section.and_then(|own| own.policy.as_ref()), self.table.defaults.policy.as_ref());
         own.is_some_and(|own| all.is_none_or(|all| !Arc::ptr_eq(own, all)))
-    }
-
-    /// Where it stands; `None` for a rule of the base.
-    #[must_use]
-    pub fn origin(&self) -> Option<&'a SourceLocation> {
-        self.section.map(|section| &section.origin)
     }
 }
 

@@ -165,10 +165,13 @@ impl HedgingPolicy {
         percentile: Option<f64>;
     }
 
-    /// The policy as operations run by it. Without a number of attempts there is one hedge. The table declares that the
-    /// method may be hedged, idempotent or not.
-    pub fn to_hedging(&self) -> Hedging {
-        self.of_idempotent().allow_non_idempotent()
+    gax_text::getters! { self:
+        /// The policy as operations run by it. Without a number of attempts there is one hedge. The table declares that the
+        /// method may be hedged, idempotent or not.
+        pub to_hedging: Hedging = self.of_idempotent().allow_non_idempotent();
+
+        /// The codes that do not end the operation while other attempts are still running.
+        pub non_fatal_codes: CodeSet = self.non_fatal_codes;
     }
 
     /// The policy for what may run twice at once alone.
@@ -179,12 +182,6 @@ impl HedgingPolicy {
             Some(percentile) => hedging.percentile(percentile).delay(self.delay),
             None => hedging.delay(self.delay),
         }
-    }
-
-    /// The codes that do not end the operation while other attempts are still running.
-    #[must_use]
-    pub fn non_fatal_codes(&self) -> CodeSet {
-        self.non_fatal_codes
     }
 }
 

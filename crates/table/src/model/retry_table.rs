@@ -155,6 +155,17 @@ impl RetryTable {
         /// ```
         #[cfg(feature = "http")]
         pub http: Option<&super::http_table::HttpTable> = self.inner.http.as_ref();
+
+        /// The dialect in which the table was read.
+        pub dialect: Dialect = self.inner.dialect;
+
+        /// How many entries the table has.
+        pub entry_count: usize = self.inner.entries.len();
+
+        /// The findings that the table's authors allow.
+        pub suppressions: impl Iterator<Item = &Suppression> = self.inner.files.iter().flat_map(|file| &file.suppressions);
+
+        pub(crate) files: &[Arc<TableFile>] = &self.inner.files;
     }
 
     pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {
@@ -193,12 +204,6 @@ impl RetryTable {
         table.definition_names = names;
         table.findings.extend(renamed);
         Self { inner: Arc::new(table) }
-    }
-
-    /// The dialect in which the table was read.
-    #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.inner.dialect
     }
 
     /// The policy of a method: the entry for the method, else the one for its service, else
@@ -331,12 +336,6 @@ impl RetryTable {
         Some(first + after.checked_sub(1)?)
     }
 
-    /// How many entries the table has.
-    #[must_use]
-    pub fn entry_count(&self) -> usize {
-        self.inner.entries.len()
-    }
-
     /// The entry of that number, from 0, over all files. Its definitions are called as in its own file.
     #[must_use]
     pub fn entry(&self, index: usize) -> Option<MethodPolicy<'_>> {
@@ -417,19 +416,10 @@ impl RetryTable {
         files.filter_map(move |file| file.extras.get(service)?.get(method))
     }
 
-    /// The findings that the table's authors allow.
-    pub fn suppressions(&self) -> impl Iterator<Item = &Suppression> {
-        self.inner.files.iter().flat_map(|file| &file.suppressions)
-    }
-
     /// The suppression under which a finding is left out, if there is one.
     #[must_use]
     pub fn suppression_for(&self, finding: &Finding) -> Option<&Suppression> {
         self.suppressions().find(|suppression| suppression.covers(finding.rule(), finding.origin()))
-    }
-
-    pub(crate) fn files(&self) -> &[Arc<TableFile>] {
-        &self.inner.files
     }
 
     /// The definitions that the files name for a service, used or not; nothing where definitions are named
@@ -512,10 +502,12 @@ impl<'a> TableName<'a> {
         Self { name, entry: u32::try_from(entry).ok() }
     }
 
-    /// The service's full name; empty for "every service".
-    #[must_use]
-    pub fn service(&self) -> &'a str {
-        &self.name.service
+    gax_text::getters! { self:
+        /// The service's full name; empty for "every service".
+        pub service: &'a str = &self.name.service;
+
+        /// The place of the method or, in a name for all methods, of the service; `None` for a name from code.
+        pub origin: Option<&'a SourceLocation> = self.name.origin.as_ref();
     }
 
     /// The method's name; `None` for all methods of the service.
@@ -528,12 +520,6 @@ impl<'a> TableName<'a> {
     #[must_use]
     pub fn entry(&self) -> Option<usize> {
         self.entry.and_then(|entry| usize::try_from(entry).ok())
-    }
-
-    /// The place of the method or, in a name for all methods, of the service; `None` for a name from code.
-    #[must_use]
-    pub fn origin(&self) -> Option<&'a SourceLocation> {
-        self.name.origin.as_ref()
     }
 
     /// The place of the service. It is the place of the whole name if service and method are written as one.

@@ -1,6 +1,5 @@
 //! Values out of a document's nodes, with errors that say where and what to write.
 
-mod duration;
 mod fields;
 mod scalar;
 #[cfg(feature = "convert")]

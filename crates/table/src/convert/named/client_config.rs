@@ -7,7 +7,7 @@ use crate::convert::losses::Losses;
 use crate::convert::proxy::call_timeout;
 use crate::convert::text::{Field, Value, field, object, string, write_json};
 use crate::model::TableEntry;
-use crate::{Finding, RetryTable, ServiceDescription};
+use crate::{Finding, RetryTable, ServiceDescription, SettingsKey};
 use gax_retry::{Code, CodeSet, RetrySettings};
 use std::fmt;
 use std::fmt::Write as _;
@@ -31,10 +31,10 @@ pub(in crate::convert) fn write_client_config(
 }
 
 fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
-    let mut codes = Definitions::<CodeSet>::new();
+    let mut codes = Definitions::new(|codes: &CodeSet| *codes);
     codes.add(CodeSet::EMPTY, "non_idempotent");
     codes.add(CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]), "idempotent");
-    let mut params = Definitions::<RetrySettings>::new();
+    let mut params = Definitions::new(|settings: &RetrySettings| SettingsKey::from(settings));
     let default = node_params(Duration::from_millis(100), 1.3, Duration::from_secs(60));
     let default = params.add(default, "default");
     let mut methods = Vec::with_capacity(service.methods.len());
@@ -65,9 +65,11 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
         methods.push(Method { name, timeout, codes, params });
     }
     let names = Names::of(&codes, &params);
-    let codes = codes.into_iter().map(|(name, codes)| field(name.to_string(), code_list(codes)));
-    let params =
-        params.into_iter().map(|(name, settings)| field(name.to_string(), object(seven_fields(&settings))));
+    let codes = codes.all.into_iter().map(|(name, codes)| field(name.to_string(), code_list(codes)));
+    let params = params
+        .all
+        .into_iter()
+        .map(|(name, settings)| field(name.to_string(), object(seven_fields(&settings))));
     let methods = methods.into_iter().map(move |method| {
         let timeout = method.timeout.map(|timeout| field("timeout_millis", millis(timeout)));
         let mut fields: Vec<_> = timeout.into_iter().collect();

@@ -7,46 +7,26 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A value that can be looked up by all that it says.
-pub(super) trait Definable {
-    type Key: Eq + Hash + Clone;
-
-    fn key(&self) -> Self::Key;
-}
-
-impl Definable for RetrySettings {
-    type Key = SettingsKey;
-
-    fn key(&self) -> SettingsKey {
-        self.into()
-    }
-}
-
-impl Definable for CodeSet {
-    type Key = CodeSet;
-
-    fn key(&self) -> CodeSet {
-        *self
-    }
-}
-
 /// Values with their names, in the order in which they came. Each is known by its number.
 #[derive(Debug)]
-pub(super) struct Definitions<T: Definable> {
-    all: Vec<(Arc<str>, T)>,
+pub(super) struct Definitions<T, K> {
+    /// All that a value says.
+    key: fn(&T) -> K,
+    pub(super) all: Vec<(Arc<str>, T)>,
     /// The number of the value that has each name.
     by_name: HashMap<Arc<str>, usize>,
     /// The first number of each value.
-    by_value: HashMap<Arc<T::Key>, usize>,
+    by_value: HashMap<Arc<K>, usize>,
     /// The numbers that were given to a value instead of a name that was wanted and is another value's.
-    chosen: HashMap<(Arc<str>, Arc<T::Key>), usize>,
+    chosen: HashMap<(Arc<str>, Arc<K>), usize>,
     /// The last number that was put to a name.
     numbers: HashMap<Arc<str>, u64>,
 }
 
-impl<T: Definable> Definitions<T> {
-    pub(super) fn new() -> Self {
+impl<T, K: Eq + Hash> Definitions<T, K> {
+    pub(super) fn new(key: fn(&T) -> K) -> Self {
         Self {
+            key,
             all: Vec::new(),
             by_name: HashMap::new(),
             by_value: HashMap::new(),
@@ -58,7 +38,7 @@ impl<T: Definable> Definitions<T> {
     /// The number of a value, whatever its name; a value that has none gets this name, or one like it if that is
     /// another value's.
     pub(super) fn number_of(&mut self, value: T, name: &str) -> usize {
-        match self.by_value.get(&value.key()) {
+        match self.by_value.get(&(self.key)(&value)) {
             Some(number) => *number,
             None => self.add(value, name),
         }
@@ -66,9 +46,10 @@ impl<T: Definable> Definitions<T> {
 
     /// The number of a value of this name, or of one like it if that is another value's.
     pub(super) fn add(&mut self, value: T, name: &str) -> usize {
-        let key = Arc::new(value.key());
+        let of = self.key;
+        let key = Arc::new(of(&value));
         let is_same = |all: &[(Arc<str>, T)], number: usize| {
-            all.get(number).is_some_and(|(_, known)| known.key() == *key)
+            all.get(number).is_some_and(|(_, known)| of(known) == *key)
         };
         let mut name: Arc<str> = match self.by_name.get_key_value(name) {
             Some((_, number)) if is_same(&self.all, *number) => return *number,
@@ -103,15 +84,6 @@ impl<T: Definable> Definitions<T> {
     }
 }
 
-impl<T: Definable> IntoIterator for Definitions<T> {
-    type Item = (Arc<str>, T);
-    type IntoIter = std::vec::IntoIter<Self::Item>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.all.into_iter()
-    }
-}
-
 /// The names of codes and params by their numbers.
 pub(super) struct Names {
     codes: Vec<Arc<str>>,
@@ -119,7 +91,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of(codes: &Definitions<CodeSet>, params: &Definitions<RetrySettings>) -> Self {
+    pub(super) fn of(
+        codes: &Definitions<CodeSet, CodeSet>,
+        params: &Definitions<RetrySettings, SettingsKey>,
+    ) -> Self {
         Self { codes: codes.names(), params: params.names() }
     }
 
@@ -149,7 +124,7 @@ mod tests {
     fn a_name_stands_for_one_value() {
         let [one, two, three, four] =
             [Code::Aborted, Code::Cancelled, Code::Internal, Code::Unknown].map(CodeSet::from);
-        let mut definitions = Definitions::new();
+        let mut definitions = Definitions::new(|codes: &CodeSet| *codes);
         let mut add = |value, name: &str| {
             let number = definitions.add(value, name);
             definitions.names()[number].to_string()
@@ -163,6 +138,6 @@ mod tests {
         assert_eq!(&*definitions.names()[number], "default_3");
         let number = definitions.number_of(four, "new");
         assert_eq!(&*definitions.names()[number], "new");
-        assert_eq!(definitions.into_iter().count(), 5);
+        assert_eq!(definitions.all.len(), 5);
     }
 }

@@ -6,7 +6,7 @@ use super::services::{Service, services};
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Value, field, object, string, write_yaml};
 use crate::model::TableEntry;
-use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
+use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription, SettingsKey};
 use gax_retry::{CodeSet, Compatibility, RetrySettings};
 use std::collections::HashSet;
 use std::fmt;
@@ -39,8 +39,8 @@ pub(in crate::convert) fn write_gapic(
 }
 
 fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
-    let mut codes = Definitions::<CodeSet>::new();
-    let mut params = Definitions::<RetrySettings>::new();
+    let mut codes = Definitions::new(|codes: &CodeSet| *codes);
+    let mut params = Definitions::new(|settings: &RetrySettings| SettingsKey::from(settings));
     for named in table.definitions(service.name) {
         for (name, set) in &named.codes {
             codes.add(*set, name);
@@ -58,10 +58,10 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
         methods.push(Method { name, codes, params: params.add(settings, policy.params_key()), timeout });
     }
     let names = Names::of(&codes, &params);
-    let codes = codes.into_iter().map(|(name, codes)| {
+    let codes = codes.all.into_iter().map(|(name, codes)| {
         object(vec![field("name", string(name.to_string())), field("retry_codes", code_list(codes))])
     });
-    let params = params.into_iter().map(|(name, settings)| {
+    let params = params.all.into_iter().map(|(name, settings)| {
         let mut fields = vec![field("name", string(name.to_string()))];
         fields.extend(seven_fields(&settings));
         object(fields)

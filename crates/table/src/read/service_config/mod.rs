@@ -2,8 +2,6 @@
 
 mod choice;
 mod file;
-mod other_readers;
 mod read;
 
-pub(super) use file::{dropped_file, read_service_config_file};
-pub(super) use other_readers::other_readers;
+pub(super) use file::{dropped_file, other_readers, read_service_config_file};

@@ -1,10 +1,8 @@
 //! A service YAML's text to what it says about methods.
 
-use super::auto_populated::AutoPopulatedField;
-use super::http_rule::YamlHttpRule;
-use crate::TableError;
 use crate::document::{Kind, Node, Source, read_yaml};
 use crate::input::load;
+use crate::{SourceLocation, TableError};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -140,4 +138,80 @@ fn texts(root: &Node, path: &[&str], key: &str) -> HashSet<String> {
 /// The items of the list that is reached by these keys.
 fn items<'a>(node: &'a Node, path: &[&str]) -> &'a [Node] {
     path.iter().try_fold(node, |node, key| node.member(key)).map_or(&[], Node::items)
+}
+
+/// A field of a method's requests that a client fills with a new id where it is empty
+/// (`publishing.method_settings[].auto_populated_fields`, AIP-4235).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutoPopulatedField {
+    /// The method's full name, such as `example.v1.Library.GetBook`.
+    pub(super) method: String,
+    name: String,
+    origin: SourceLocation,
+}
+
+impl AutoPopulatedField {
+    /// The fields of that entry of `method_settings`.
+    pub(super) fn read(source: &Source, entry: &Node) -> Vec<Self> {
+        let method = entry.member("selector").and_then(Node::text);
+        let fields = entry.member("auto_populated_fields").map_or(&[][..], Node::items);
+        let Some(method) = method else { return Vec::new() };
+        let field = |node: &Node| {
+            let (method, name) = (method.to_owned(), node.text()?.to_owned());
+            Some(Self { method, name, origin: source.origin(node.span) })
+        };
+        fields.iter().filter_map(field).collect()
+    }
+
+    /// The field's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// An error about the field, at its place: the problem, and what to do about it.
+    #[must_use]
+    pub fn error(&self, problem: &str, help: &str) -> TableError {
+        let message = format!("the field {:?} of {} can't be filled: {problem}", self.name, self.method);
+        TableError::new(message).with_help(help).at(self.origin.clone(), self.name.clone())
+    }
+}
+
+/// How a method is reached over HTTP (`http.rules[]`): the service YAML takes precedence over the `google.api.http` of the
+/// proto, mainly for the methods of mixed-in services.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct YamlHttpRule {
+    /// The verb, such as `GET`.
+    pub verb: String,
+    /// The template of the path.
+    pub path: String,
+    /// The field that is the body, or `*`; empty: there is none.
+    pub body: String,
+    /// The field that the response is; empty: all of it.
+    pub response_body: String,
+    /// The bindings that are used if this one does not fit.
+    pub additional_bindings: Vec<YamlHttpRule>,
+}
+
+impl YamlHttpRule {
+    /// The rule of an entry; `None`: it has no pattern.
+    pub(super) fn read(entry: &Node) -> Option<Self> {
+        const VERBS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
+        let text = |node: &Node, key: &str| node.member(key).and_then(Node::text).map(str::to_owned);
+        let custom = || {
+            let custom = entry.member("custom")?;
+            Some((text(custom, "kind")?, text(custom, "path")?))
+        };
+        let usual = VERBS.iter().find_map(|verb| Some((verb.to_ascii_uppercase(), text(entry, verb)?)));
+        let (verb, path) = usual.or_else(custom)?;
+        let additional = entry.member("additional_bindings").map_or(&[][..], Node::items);
+        Some(Self {
+            verb,
+            path,
+            body: text(entry, "body").unwrap_or_default(),
+            response_body: text(entry, "response_body").unwrap_or_default(),
+            additional_bindings: additional.iter().filter_map(Self::read).collect(),
+        })
+    }
 }
