@@ -2,7 +2,6 @@
 
 use gax_retry::{BatchingSettings, CodeSet, Hedging, IntoCodes, MethodSettings, RetrySettings};
 use gax_streams::resumption::Resumption;
-use std::fmt;
 use std::mem::take;
 use std::time::Duration;
 
@@ -38,26 +37,18 @@ pub struct CallSettings {
     pub(crate) resumption: Option<Resumption>,
 }
 
-/// Short: what is not set is left out.
-impl fmt::Debug for CallSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { method, batching, resumption } = self;
-        let mut text = f.debug_struct("CallSettings");
-        text.field("retry_settings", method.retry_settings())
-            .field("retryable_codes", &self.retryable_codes());
-        let mut set = |name, value: Option<&dyn fmt::Debug>| {
-            if let Some(value) = value {
-                text.field(name, value);
-            }
-        };
-        set("wrong_code", method.codes().err().as_ref().map(|value| value as _));
-        set("batching", batching.as_ref().map(|value| value as _));
-        set("hedging", method.own_hedging().as_ref().map(|value| value as _));
-        set("wait_for_ready", method.waits_for_ready().as_ref().map(|value| value as _));
-        set("resumption", resumption.as_ref().map(|value| value as _));
-        set("wait_timeout", method.wait_timeout().as_ref().map(|value| value as _));
-        set("idle_timeout", method.idle_timeout().as_ref().map(|value| value as _));
-        text.finish()
+// Short: what is not set is left out.
+gax_text::set_debug! {
+    self: CallSettings {
+        retry_settings: Some(self.retry_settings()),
+        retryable_codes: Some(self.retryable_codes()),
+        wrong_code: self.method.codes().err(),
+        batching: self.batching.as_ref(),
+        hedging: self.hedging(),
+        wait_for_ready: self.wait_for_ready(),
+        resumption: self.resumption.as_ref(),
+        wait_timeout: self.method.wait_timeout(),
+        idle_timeout: self.method.idle_timeout()
     }
 }
 

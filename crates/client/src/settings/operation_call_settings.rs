@@ -47,14 +47,6 @@ impl OperationCallSettings {
         Self { initial_call, is_own: false, polling, server_waits: false, cancels_on_timeout: false }
     }
 
-    /// The settings of the call that starts an operation: those that were set for the RPC by name, unless they were
-    /// [changed](Self::initial_call_settings_mut) here. Settings that are applied to all unary RPCs of a service only affect
-    /// plain calls. (In gax-java, operations always have separate settings.)
-    #[must_use]
-    pub fn initial_call_settings(&self) -> &CallSettings {
-        &self.initial_call
-    }
-
     /// Those settings, to be changed: from now on they are the operations' own, and start from the table's. A call of the RPC
     /// by itself keeps its settings.
     pub fn initial_call_settings_mut(&mut self) -> &mut CallSettings {
@@ -75,6 +67,17 @@ impl OperationCallSettings {
 
         /// When an operation is polled: the delays between polls, and the time for all of them.
         pub polling_settings: &RetrySettings = &self.polling;
+
+        /// The settings of the call that starts an operation: those that were set for the RPC by name, unless they were
+        /// [changed](Self::initial_call_settings_mut) here. Settings that are applied to all unary RPCs of a service only affect
+        /// plain calls. (In gax-java, operations always have separate settings.)
+        pub initial_call_settings: &CallSettings = &self.initial_call;
+
+        /// Returns whether polls ask the server to wait until the operation is done.
+        pub server_waits: bool = self.server_waits;
+
+        /// Returns whether an operation is cancelled when its polling time has passed.
+        pub cancels_on_timeout: bool = self.cancels_on_timeout;
     }
 
     /// Replaces the delays between polls and the limits of all of them: the total timeout, which starts with the first
@@ -86,24 +89,12 @@ impl OperationCallSettings {
         self
     }
 
-    /// Returns whether polls ask the server to wait until the operation is done.
-    #[must_use]
-    pub fn server_waits(&self) -> bool {
-        self.server_waits
-    }
-
     /// Polls with `WaitOperation`, which replies once the operation is done or a minute is over, instead of `GetOperation`.
     /// If the server waited for a second or more, the next poll follows immediately. Otherwise it follows after the polling
     /// delay, and only such polls count towards the number of polls. Not every server implements it. Default: no.
     pub fn set_server_waits(&mut self, waits: bool) -> &mut Self {
         self.server_waits = waits;
         self
-    }
-
-    /// Returns whether an operation is cancelled when its polling time has passed.
-    #[must_use]
-    pub fn cancels_on_timeout(&self) -> bool {
-        self.cancels_on_timeout
     }
 
     /// Asks the server to cancel an operation that is not done when the polling time has passed, and then polls it again, for at most

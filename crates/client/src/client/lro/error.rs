@@ -91,6 +91,16 @@ impl LongRunningEnd {
 
         /// The operation as its server described it last; `None` if it never did.
         pub operation: Option<&Operation> = self.inner.operation.as_ref();
+
+        /// The status of the call that failed; `None` if none did. Polling that timed out has one if the last poll was refused, and
+        /// the time left did not allow to retry it.
+        pub status: Option<&Status> = self.inner.status.as_ref();
+
+        /// The details of the operation's error: messages for programs.
+        pub details: &[prost_types::Any] = self.error().map_or(&[], |error| &error.details);
+
+        /// The first call and each poll, a row for each. A call's own attempts are in the report of its status.
+        pub report: &OperationReport = &self.inner.report;
     }
 
     /// The last metadata; `None` if there is none, or none of that type.
@@ -106,13 +116,6 @@ impl LongRunningEnd {
     pub fn metadata_as<M: Message + Default>(&self, name: &str) -> Option<M> {
         let any = self.operation()?.metadata.as_ref()?;
         MessageType::of(name.to_owned()).read(any).ok()
-    }
-
-    /// The status of the call that failed; `None` if none did. Polling that timed out has one if the last poll was refused, and
-    /// the time left did not allow to retry it.
-    #[must_use]
-    pub fn status(&self) -> Option<&Status> {
-        self.inner.status.as_ref()
     }
 
     /// The error of an operation that has failed, as its server gave it.
@@ -134,40 +137,11 @@ impl LongRunningEnd {
         }
     }
 
-    /// The details of the operation's error: messages for programs.
-    #[must_use]
-    pub fn details(&self) -> &[prost_types::Any] {
-        self.error().map_or(&[], |error| &error.details)
-    }
-
     /// The limit that allowed no further poll: the total timeout of the polling settings, or their number of attempts. `None`
     /// if another reason ended it.
     #[must_use]
     pub fn limit(&self) -> Option<StopReason> {
         self.report().stop_reason().filter(|reason| is_limit(*reason))
-    }
-
-    /// The first call and each poll, a row for each. A call's own attempts are in the report of its status.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.inner.report
-    }
-
-    fn write_name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            "" => f.write_str("the operation"),
-            name => write!(f, "{}", Escaped(name)),
-        }
-    }
-
-    fn write_status(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.status() {
-            Some(status) => {
-                let code = Code::from_wire(status.code().into());
-                write!(f, ": {code}: {}", Escaped(status.message()))
-            }
-            None => Ok(()),
-        }
     }
 }
 
@@ -198,56 +172,47 @@ impl LongRunningError {
 impl fmt::Display for LongRunningError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.end();
+        let name = match end.name() {
+            "" => "the operation".to_owned(),
+            name => Escaped(name).to_string(),
+        };
+        let status = end.status().map(|status| {
+            format!(": {}: {}", Code::from_wire(status.code().into()), Escaped(status.message()))
+        });
+        let refused = status.as_ref().map(|status| format!("; the last poll failed{status}"));
+        let (status, refused) = (status.unwrap_or_default(), refused.unwrap_or_default());
         match self {
             Self::NotStarted(_) => {
-                write!(f, "{} started no operation", Escaped(end.report().method()))?;
-                end.write_status(f)
+                write!(f, "{} started no operation{status}", Escaped(end.report().method()))
             }
-            Self::PollFailed(_) => {
-                end.write_name(f)?;
-                f.write_str(" can't be polled")?;
-                end.write_status(f)?;
-                f.write_str(" (it may continue on the server; resume it by its name)")
-            }
+            Self::PollFailed(_) => write!(
+                f,
+                "{name} can't be polled{status} (it may continue on the server; resume it by its name)"
+            ),
             Self::PollingTimedOut(_) => {
-                end.write_name(f)?;
-                write!(f, " is not done after {}", Human(end.report().elapsed()))?;
-                if let Some(limit) = end.limit() {
-                    write!(f, ", and no poll follows ({limit})")?;
-                }
-                if end.status().is_some() {
-                    f.write_str("; the last poll failed")?;
-                    end.write_status(f)?;
-                }
-                f.write_str("; it continues on the server, and can be resumed by its name")
+                let limit = end.limit().map(|limit| format!(", and no poll follows ({limit})"));
+                let (limit, elapsed) = (limit.unwrap_or_default(), Human(end.report().elapsed()));
+                write!(
+                    f,
+                    "{name} is not done after {elapsed}{limit}{refused}; it continues on the server, and can be resumed by its name"
+                )
             }
             Self::Failed(_) => {
-                end.write_name(f)?;
                 let error = end.error().cloned().unwrap_or_default();
-                write!(f, " failed: {}: {}", Code::from_wire(error.code), Escaped(&error.message))
+                write!(f, "{name} failed: {}: {}", Code::from_wire(error.code), Escaped(&error.message))
             }
-            Self::NoResult(_) => {
-                end.write_name(f)?;
-                f.write_str(" is done and has neither a response nor an error")
-            }
+            Self::NoResult(_) => write!(f, "{name} is done and has neither a response nor an error"),
             Self::UnexpectedResponse(_) => {
-                end.write_name(f)?;
-                f.write_str(" is done, and its response can't be read")?;
-                match &end.inner.wrong {
-                    Some(wrong) => write!(f, ": {wrong}"),
-                    None => Ok(()),
-                }
+                let wrong = end.inner.wrong.as_ref().map(|wrong| format!(": {wrong}")).unwrap_or_default();
+                write!(f, "{name} is done, and its response can't be read{wrong}")
             }
             Self::ResultTaken(_) => {
-                f.write_str("the result of ")?;
-                end.write_name(f)?;
-                f.write_str(" was returned before: await its handle only once")
+                write!(f, "the result of {name} was returned before: await its handle only once")
             }
         }
     }
 }
 
-/// One line.
 impl fmt::Debug for LongRunningError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LongRunningError").field(&format_args!("{self}")).finish()

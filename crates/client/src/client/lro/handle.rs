@@ -151,12 +151,6 @@ impl<R, M> LongRunning<R, M> {
         Some(self.known.name.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// The operation as its server described it last; `None` until it has.
-    #[must_use]
-    pub fn operation(&self) -> Option<&Operation> {
-        self.known.operation.as_ref()
-    }
-
     /// The last metadata; `None` if there is none yet, or if it has another type (read it from [`operation`](Self::operation)
     /// then).
     #[must_use]
@@ -171,6 +165,9 @@ impl<R, M> LongRunning<R, M> {
 
         /// The first call and each poll, a row for each; `None` until polling has ended. Await `&mut handle` to keep the handle.
         pub report: Option<&OperationReport> = self.ended.as_ref().map(|ended| &ended.report);
+
+        /// The operation as its server described it last; `None` until it has.
+        pub operation: Option<&Operation> = self.known.operation.as_ref();
     }
 
     /// Starts the operation and waits for its name; a resumed operation already has it. Store the name to [resume](Self)

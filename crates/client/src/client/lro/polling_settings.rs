@@ -98,6 +98,9 @@ impl PollingSettings {
         /// Sets whether an operation that is not done when the polling time has passed is cancelled at its server, by
         /// [`with_cancel`](Self::with_cancel), and then polled again.
         pub cancel_on_timeout(cancels: bool) => self.cancels = cancels;
+
+        /// Names the operation in reports, errors and metrics.
+        pub named(name: impl Into<Cow<'static, str>>) => self.name = name.into();
     }
 
     /// Rules, observers, jitter and more, set over what was set before. The retry budget and the switches of retries are for
@@ -105,11 +108,6 @@ impl PollingSettings {
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.set(options);
         self
-    }
-
-    /// Names the operation in reports, errors and metrics.
-    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), ..self }
     }
 
     /// The call behind [`LongRunning::cancel`](crate::longrunning::LongRunning::cancel), which is retried as a poll is.

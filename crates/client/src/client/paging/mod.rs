@@ -6,17 +6,13 @@
 mod closure;
 mod error;
 mod page;
-mod page_token;
 mod paged;
-mod pages;
 pub(crate) mod unary;
 mod walk;
 
 pub use closure::{ClosurePages, paginate};
 pub use error::PageError;
-pub use page::{IntoPage, Page};
-pub use page_token::PageToken;
-pub use paged::Paged;
-pub use pages::Pages;
+pub use page::{IntoPage, Page, PageToken};
+pub use paged::{Paged, Pages};
 pub use unary::{PagedCall, UnaryPages};
 pub use walk::PageSource;

@@ -77,14 +77,12 @@ impl<S: PageSource> Walk<S> {
         self.prefetches = true;
     }
 
-    /// The token of the page that was handed over last.
-    pub(super) fn current(&self) -> Option<&S::Token> {
-        self.current.as_ref()
-    }
+    gax_text::getters! { self:
+        /// The token of the page that was handed over last.
+        pub(super) current: Option<&S::Token> = self.current.as_ref();
 
-    /// The token of the page that is handed over next.
-    pub(super) fn next(&self) -> Option<&S::Token> {
-        self.next.as_ref()
+        /// The token of the page that is handed over next.
+        pub(super) next: Option<&S::Token> = self.next.as_ref();
     }
 
     /// How many items there are still at most, if that is known; an error is treated as one.
