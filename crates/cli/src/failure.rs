@@ -22,6 +22,14 @@ pub(crate) enum Failure {
     Shown(clap::builder::StyledStr),
 }
 
+/// The failure of a command whose flags or files make no sense: the text says why and what to do, as in `format!`.
+macro_rules! usage {
+    ($($text:tt)+) => {
+        $crate::failure::Failure::Usage(format!($($text)+))
+    };
+}
+pub(crate) use usage;
+
 impl Failure {
     pub(crate) fn status(&self) -> ExitCode {
         match self {

@@ -1,6 +1,6 @@
 //! Retry tables in folders.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -44,10 +44,10 @@ pub(crate) fn may_be_table(path: &Path) -> bool {
 /// That no table is in a folder.
 pub(crate) fn no_table_in(folder: &Path) -> Failure {
     let endings = NAMES.join(", ");
-    Failure::Usage(format!(
+    usage!(
         "no retry table is in {}; name the file, or let its name end with one of {endings}",
         folder.display()
-    ))
+    )
 }
 
 /// Returns whether a file is a retry table by its name, whatever it holds, or else by what it holds: other files stand

@@ -1,6 +1,6 @@
 //! Files as a revision of a git repository has them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use gax_table::input::read_stream;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -88,6 +88,6 @@ impl GitPath {
 
     fn unreadable(&self, problem: &str) -> Failure {
         let advice = "give a file, a folder, or REV:path with a revision and a path that git knows";
-        Failure::Usage(format!("can't read {} ({problem}); {advice}", self.text))
+        usage!("can't read {} ({problem}); {advice}", self.text)
     }
 }

@@ -1,6 +1,6 @@
 //! Files that the command line names.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::folder::{files_in, is_table, no_table_in};
 use gax_table::input::read_stream;
 use std::borrow::Cow;
@@ -29,9 +29,7 @@ impl Input {
         let content = if is_stdin { read_stdin() } else { File::open(path).and_then(read_stream) };
         match content {
             Ok(content) => Ok(Self { name, content }),
-            Err(error) => {
-                Err(Failure::Usage(format!("can't read {name} ({error}); give the path of {what}")))
-            }
+            Err(error) => Err(usage!("can't read {name} ({error}); give the path of {what}")),
         }
     }
 
@@ -75,7 +73,7 @@ impl Input {
 pub(crate) fn tables_in(folder: &Path) -> Result<Vec<Result<Input, Failure>>, Failure> {
     let files = files_in(folder).map_err(|error| {
         let path = folder.display();
-        Failure::Usage(format!("can't read {path} ({error}); give the path of a retry table"))
+        usage!("can't read {path} ({error}); give the path of a retry table")
     })?;
     let read = files.into_iter().map(|path| (Input::table(&path), path));
     let tables =

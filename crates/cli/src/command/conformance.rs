@@ -2,7 +2,7 @@
 
 use crate::command::{Format, print, print_json};
 use crate::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
-use crate::failure::{FINDINGS, Failure};
+use crate::failure::{FINDINGS, Failure, usage};
 use crate::input::Input;
 use crate::render::{Align, Cell, Grid, table};
 use clap::Args;
@@ -59,9 +59,9 @@ pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode, Failure> {
     let mut runner = Runner::new();
     for file in &args.files {
         let input = Input::read(file, "a file of recorded cases")?;
-        runner.run_file(&input.name, &input.content).map_err(|error| {
-            Failure::Usage(format!("{error}; give files of the form that gax conformance --help shows"))
-        })?;
+        runner
+            .run_file(&input.name, &input.content)
+            .map_err(|error| usage!("{error}; give files of the form that gax conformance --help shows"))?;
     }
     let summary = runner.summary();
     match args.format {

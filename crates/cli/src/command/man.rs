@@ -1,7 +1,7 @@
 //! `gax man`: manual pages.
 
 use crate::command::print;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use clap::{Args, Command};
 use clap_mangen::{Man, generate_to};
 use gax_text::closest;
@@ -38,11 +38,10 @@ pub(crate) fn run(args: &ManArgs, mut command: Command) -> Result<ExitCode, Fail
 fn write_all(command: Command, directory: &Path) -> Result<(), Failure> {
     let written = std::fs::create_dir_all(directory).and_then(|()| generate_to(command, directory));
     written.map_err(|error| {
-        let sentence = format!(
+        usage!(
             "--out {}: can't write there ({error}); name a directory that can be written to",
             directory.display()
-        );
-        Failure::Usage(sentence)
+        )
     })
 }
 
@@ -63,8 +62,5 @@ fn unknown(command: &Command, name: &str) -> Failure {
         None if known.is_empty() => "leave it out".to_owned(),
         None => format!("write one of {}", known.join(", ")),
     };
-    Failure::Usage(format!(
-        "{name} is not a command of {}; {advice}",
-        command.get_bin_name().unwrap_or("gax")
-    ))
+    usage!("{name} is not a command of {}; {advice}", command.get_bin_name().unwrap_or("gax"))
 }

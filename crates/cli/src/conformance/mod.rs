@@ -26,7 +26,6 @@ mod runner;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod tracer;
 
 pub(crate) use runner::Runner;
 pub(crate) use summary::{CaseFailure, CategoryCounts, Summary};

@@ -80,7 +80,7 @@ fn why(
     match reason {
         StopReason::TotalTimeout => match (timeline.not_attempted, timeline.end_ms) {
             (Some(refused), Some(end)) => {
-                let start = end.0.saturating_add(refused.retry_delay_ms.0);
+                let start = end.0.saturating_add(refused.delay());
                 let over = settings.total_timeout().and_then(|total| start.checked_sub(total));
                 let late = match over {
                     None | Some(Duration::ZERO) => "with no time left of the".to_owned(),
@@ -88,7 +88,7 @@ fn why(
                 };
                 format!(
                     "attempt {} could only have started at {}, {late} total timeout of {total}",
-                    refused.attempt,
+                    refused.attempt(),
                     Ms(start)
                 )
             }

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Timeline {
     pub(crate) attempts: Vec<Row>,
-    pub(crate) not_attempted: Option<Refused>,
+    pub(crate) not_attempted: Option<NotAttempted>,
     pub(crate) stop_reason: Option<StopReason>,
     /// `None`: the operation never ends.
     pub(crate) end_ms: Option<Ms>,
@@ -39,20 +39,13 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// The attempt that a limit kept from being made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Refused {
-    pub(crate) attempt: u32,
-    pub(crate) retry_delay_ms: Ms,
-}
-
 impl Timeline {
     /// The table of attempts, in the form of the documentation.
     pub(crate) fn table(&self) -> AttemptTable {
         let mut table = AttemptTable::new();
         self.attempts.iter().for_each(|row| table.attempt(row.into()));
         if let Some(refused) = self.not_attempted {
-            table.not_attempted(refused.attempt, refused.retry_delay_ms.0);
+            table.not_attempted(refused.attempt(), refused.delay());
         }
         table.transparent_retries(self.attempts.iter().map(|row| row.transparent_retries).sum());
         table
@@ -73,7 +66,7 @@ impl From<&AttemptPlan> for Timeline {
         }));
         Self {
             attempts,
-            not_attempted: plan.not_attempted().map(Refused::from),
+            not_attempted: plan.not_attempted(),
             stop_reason: plan.stop_reason(),
             end_ms: plan.endless().is_empty().then(|| Ms(plan.end())),
             truncated: plan.is_truncated(),
@@ -105,11 +98,5 @@ impl From<&Row> for AttemptRow {
             start: row.start_ms.0,
             end: row.end_ms.zip(row.code).map(|(end, code)| (end.0, code)),
         }
-    }
-}
-
-impl From<NotAttempted> for Refused {
-    fn from(refused: NotAttempted) -> Self {
-        Self { attempt: refused.attempt(), retry_delay_ms: Ms(refused.delay()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Generated files, and the directory that they belong in.
 
 use super::manifest;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
@@ -60,12 +60,12 @@ pub(super) fn compare(directory: &Path, generated: &[GeneratedFile]) -> Result<V
         let new = file.content().to_owned();
         let file = File::new(file.name(), read(&path, new.len())?, Some(new));
         if file.state == State::Changed && !listed.contains(&file.name) {
-            return Err(Failure::Usage(format!(
+            return Err(usage!(
                 "--out: {} is not listed in {}, so gax generate did not make it; remove it, or name another \
                  directory",
                 path.display(),
                 list.display()
-            )));
+            ));
         }
         files.push(file);
     }
@@ -95,10 +95,8 @@ impl File {
 /// A regular file's content, as far as it is of use next to a new one of that length; `None`: there is no such
 /// file.
 fn read(path: &Path, new: usize) -> Result<Option<Vec<u8>>, Failure> {
-    let in_the_way = |what: &str| {
-        let sentence = format!("--out: {} is {what}; remove it, or name another directory", path.display());
-        Err(Failure::Usage(sentence))
-    };
+    let in_the_way =
+        |what: &str| Err(usage!("--out: {} is {what}; remove it, or name another directory", path.display()));
     let kind = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -149,5 +147,5 @@ fn replace(directory: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 fn failure(action: &str, path: &Path, error: &io::Error) -> Failure {
-    Failure::Usage(format!("--out: can't {action} {} ({error}); name another directory", path.display()))
+    usage!("--out: can't {action} {} ({error}); name another directory", path.display())
 }

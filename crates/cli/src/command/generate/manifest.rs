@@ -1,6 +1,6 @@
 //! The list of the files that a run made, which lies next to them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
@@ -23,11 +23,11 @@ pub(super) fn read(path: &Path, content: &[u8]) -> Result<BTreeSet<String>, Fail
         if is_file_here(name) {
             return Ok(name.to_owned());
         }
-        Err(Failure::Usage(format!(
+        Err(usage!(
             "--out: {}:{}: {name:?} is not a Rust file of this directory; remove the line",
             path.display(),
             index + 1
-        )))
+        ))
     });
     names.collect()
 }

@@ -6,7 +6,7 @@ use super::settings::subject;
 use super::table::TableMethod;
 use crate::command::table::other_client;
 use crate::command::{Format, print, print_json};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
 use crate::value::fresh_seed;
 use gax_retry::jitter::SeededJitter;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     }
     let pointless = [("--seed", args.seed.is_some()), ("--samples", args.samples.is_some())];
     if let Some((flag, _)) = pointless.into_iter().find(|(_, given)| *given && !args.jitter) {
-        return Err(Failure::Usage(format!("{flag} has no effect without --jitter; add that")));
+        return Err(usage!("{flag} has no effect without --jitter; add that"));
     }
     let subject = subject(args)?;
     if let Some(method) = &subject.method {
@@ -28,9 +28,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if subject.hedging.is_some()
         && let Some(flag) = args.of_retries()
     {
-        return Err(Failure::Usage(format!(
-            "{flag} has no effect on a hedged call, which isn't retried; leave it out"
-        )));
+        return Err(usage!("{flag} has no effect on a hedged call, which isn't retried; leave it out"));
     }
     let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into())
         .with_hedging(subject.hedging);
@@ -72,7 +70,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         std::fs::write(file, bytes).map_err(|error| {
-            Failure::Usage(format!("--svg {}: can't be written ({error}); name another file", file.display()))
+            usage!("--svg {}: can't be written ({error}); name another file", file.display())
         })?;
     }
     match args.format {

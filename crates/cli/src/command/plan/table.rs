@@ -3,7 +3,7 @@
 use super::args::PlanArgs;
 use crate::command::table::close_method;
 use crate::command::warn;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::Input;
 use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
 use gax_table::{Finding, HedgingPolicy, RetryTable, RetryThrottling};
@@ -49,18 +49,18 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<TableMethod>, Failure> {
     let (file, method) = match (&args.table, &args.method) {
         (Some(file), Some(method)) => (file, method),
         (Some(_), None) => {
-            return Err(usage("--table needs --method; add the method's name, such as pkg.Service/Method"));
+            return Err(usage!("--table needs --method; add the method's name, such as pkg.Service/Method"));
         }
-        (None, Some(_)) => return Err(usage("--method needs --table; add the table's file")),
+        (None, Some(_)) => return Err(usage!("--method needs --table; add the table's file")),
         (None, None) if args.dialect.is_some() => {
-            return Err(usage("--dialect has no effect without --table; leave it out"));
+            return Err(usage!("--dialect has no effect without --table; leave it out"));
         }
         (None, None) => return Ok(None),
     };
     let dialect = args.dialect.map(Into::into).unwrap_or_default();
     let file = Input::table(file)?;
     let table = RetryTable::reader().dialect(dialect).file_name(&file.name).read(&file.content);
-    let table = table.map_err(|error| Failure::Usage(format!("--table: {error}")))?;
+    let table = table.map_err(|error| usage!("--table: {error}"))?;
     let file = file.name.as_str();
     let (service, method) = named(&table, method, file)?;
     let policy = table.lookup(&service, &method).ok_or_else(|| unknown(&table, &service, &method, file))?;
@@ -81,9 +81,9 @@ fn named(table: &RetryTable, text: &str, file: &str) -> Result<(String, String),
     let full = text.strip_prefix('/').unwrap_or(text);
     if let Some((service, method)) = full.rsplit_once('/').or_else(|| full.rsplit_once('.')) {
         if service.is_empty() || method.is_empty() {
-            let sentence =
-                format!("--method {text:?} is not a method's name; write pkg.Service/Method, or just Method");
-            return Err(Failure::Usage(sentence));
+            return Err(usage!(
+                "--method {text:?} is not a method's name; write pkg.Service/Method, or just Method"
+            ));
         }
         return Ok((service.to_owned(), method.to_owned()));
     }
@@ -92,10 +92,10 @@ fn named(table: &RetryTable, text: &str, file: &str) -> Result<(String, String),
     let mut services = services.into_iter();
     match (services.next(), services.next()) {
         (Some(service), None) => Ok((service.to_owned(), full.to_owned())),
-        (Some(first), Some(second)) => Err(Failure::Usage(format!(
+        (Some(first), Some(second)) => Err(usage!(
             "--method {full:?} is the name of several methods in {file}; write {first}/{full} or {second}/{full}{}",
             if services.next().is_some() { ", or with another service" } else { "" }
-        ))),
+        )),
         (None, _) => Err(unknown(table, "", full, file)),
     }
 }
@@ -112,9 +112,5 @@ fn unknown(table: &RetryTable, service: &str, method: &str, file: &str) -> Failu
         None if service.is_empty() => "write the full name, pkg.Service/Method".to_owned(),
         None => "the call would pass through unchanged, without a deadline or retries".to_owned(),
     };
-    Failure::Usage(format!("--method {wanted:?} has no entry in {file}; {advice}"))
-}
-
-fn usage(sentence: &str) -> Failure {
-    Failure::Usage(sentence.to_owned())
+    usage!("--method {wanted:?} has no entry in {file}; {advice}")
 }

@@ -4,7 +4,7 @@ use super::args::ServeArgs;
 use super::call::{Call, between};
 use super::outcome::outcome;
 use crate::command::warn;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::Input;
 use crate::render::Ms;
 use crate::value::DialectName;
@@ -51,8 +51,7 @@ impl Comparison {
         let Some(path) = &args.compare else { return Ok(None) };
         let file = Input::table(path)?;
         let reader = RetryTable::reader().dialect(args.dialect.into()).file_name(&file.name);
-        let table =
-            reader.read(&file.content).map_err(|error| Failure::Usage(format!("--compare: {error}")))?;
+        let table = reader.read(&file.content).map_err(|error| usage!("--compare: {error}"))?;
         warn(table.findings());
         let compatibility = match args.dialect {
             DialectName::AsWritten => Compatibility::Documented,

@@ -7,7 +7,6 @@ mod descriptors;
 mod outcome;
 mod router;
 mod run;
-mod script;
 
 pub(crate) use args::ServeArgs;
 pub(super) use call::{Seen, between};

@@ -5,11 +5,12 @@ use super::call::{Call, Seen, calls};
 use super::comparison::Comparison;
 use super::descriptors::made_up;
 use super::router::Router;
-use super::script::script;
+use crate::command::table::{Api, close_method};
 use crate::command::{Format, print, print_json};
-use crate::failure::{FINDINGS, Failure};
+use crate::failure::{FINDINGS, Failure, usage};
+use crate::input::Input;
 use crate::render::{ERROR, HEAD, prose};
-use gax_testing::{Arrival, Log, Scripted, SocketServer};
+use gax_testing::{Arrival, Log, Reply, Script, Scripted, SocketServer};
 use gax_text::Escaped;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ use tokio::process::{Child, Command};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::{sleep, timeout};
+use tonic::Status;
 
 /// The most requests that are remembered.
 const MAX_REQUESTS: usize = 100_000;
@@ -59,10 +61,8 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let (sender, mut events) = unbounded_channel();
     // Nobody listens at the end.
     let log = Log::notifying(move |arrival| drop(sender.send(arrival))).without_bodies();
-    let router =
-        Router::new(&descriptors, Scripted::empty(script.clone(), log.clone())).map_err(|error| {
-            Failure::Usage(format!("the protos can't be reflected ({error}); leave them out"))
-        })?;
+    let router = Router::new(&descriptors, Scripted::empty(script.clone(), log.clone()))
+        .map_err(|error| usage!("the protos can't be reflected ({error}); leave them out"))?;
     let address = args.listen;
     let server = SocketServer::start(address, router).map_err(|error| {
         Failure::Run(format!(
@@ -190,7 +190,38 @@ pub(in crate::command) fn start(
     let mut words = words.iter().map(filled);
     let Some(program) = words.next() else { return Ok(None) };
     let started = Command::new(&program).args(words).stdout(stdout).kill_on_drop(true).spawn();
-    started.map(Some).map_err(|error| {
-        Failure::Usage(format!("{} can't be started ({error}); name a program", program.display()))
-    })
+    started
+        .map(Some)
+        .map_err(|error| usage!("{} can't be started ({error}); name a program", program.display()))
+}
+
+/// The script, whose names are those of the API if there is one.
+pub(super) fn script(args: &ServeArgs, api: Option<&Api>) -> Result<Script, Failure> {
+    let Some(path) = &args.script else {
+        let mut status = Status::new(args.code.number().into(), "gax serve");
+        if let Some(pushback) = args.pushback {
+            status.metadata_mut().insert("grpc-retry-pushback-ms", pushback.into());
+        }
+        let step = (args.delay, Reply::status(status));
+        return Ok(Script::of(vec![step; args.fail]).each_call());
+    };
+    let input = Input::read(path, "a script")?;
+    let script: Script = input.text().parse().map_err(|error| usage!("{}:{error}", input.name))?;
+    let Some(api) = api else { return Ok(script) };
+    let methods = api.services.iter().chain(&api.imported).flat_map(|service| {
+        let methods = service.methods().iter();
+        methods.map(move |method| (format!("{}/{}", service.name(), method.name()), method.name()))
+    });
+    let known: Vec<(String, &str)> = methods.collect();
+    for name in script.methods() {
+        if !known.iter().any(|(path, method)| *path == name || *method == name) {
+            let advice = match close_method(&name, &known) {
+                Some(close) => format!("did you mean {close}?"),
+                None => "write pkg.Service/Method, or just Method".to_owned(),
+            };
+            let file = &input.name;
+            return Err(usage!("{file}: method {name:?} is not in the protos; {advice}"));
+        }
+    }
+    Ok(script)
 }

@@ -1,7 +1,7 @@
 //! A case of the suite, and what a client made of it.
 
 use crate::command::serve::{EARLY, Seen, between};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::folder::files_in;
 use crate::input::Input;
 use crate::render::Ms;
@@ -57,14 +57,14 @@ fn script<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Script, D::Error>
 impl Case {
     /// All cases in a folder, in the order of their names.
     pub(super) fn all(folder: &Path) -> Result<Vec<Self>, Failure> {
-        let wrong = |problem: String| Failure::Usage(format!("{}: {problem}", folder.display()));
+        let wrong = |problem: String| usage!("{}: {problem}", folder.display());
         let files = files_in(folder)
             .map_err(|error| wrong(format!("can't be read ({error}); name the folder of a suite")))?;
         let files = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
         let cases = files.map(|path| {
             let input = Input::read(path, "a case")?;
             let mut case: Self = toml::from_str(&input.text())
-                .map_err(|error| Failure::Usage(format!("{}: {}", input.name, error.message())))?;
+                .map_err(|error| usage!("{}: {}", input.name, error.message()))?;
             case.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Ok(case)
         });

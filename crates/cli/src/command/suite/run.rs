@@ -3,10 +3,10 @@
 use super::case::{Case, Verdict};
 use crate::command::serve::{LATE, runtime, start};
 use crate::command::{Format, print, print_json};
-use crate::failure::{FINDINGS, Failure};
+use crate::failure::{FINDINGS, Failure, usage};
+use crate::render::Ordered;
 use gax_testing::{Log, Scripted, SocketServer};
 use gax_text::Escaped;
-use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -19,11 +19,6 @@ const METHOD: &str = "grpc.health.v1.Health/Check";
 /// A client that runs for longer is ended.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-#[derive(Serialize)]
-struct Report {
-    cases: Vec<Verdict>,
-}
-
 /// Runs all cases in a folder; prints the verdicts in TAP as they come, or in JSON.
 pub(in crate::command) fn run(
     folder: &Path,
@@ -31,8 +26,9 @@ pub(in crate::command) fn run(
     format: Format,
 ) -> Result<ExitCode, Failure> {
     if command.is_empty() {
-        let sentence = "--clients needs a client; add one such as -- ./client {target} {config} {method}";
-        return Err(Failure::Usage(sentence.to_owned()));
+        return Err(usage!(
+            "--clients needs a client; add one such as -- ./client {{target}} {{config}} {{method}}"
+        ));
     }
     let cases = Case::all(folder)?;
     let runtime = runtime()?;
@@ -51,7 +47,7 @@ pub(in crate::command) fn run(
     let fails = |verdict: &Verdict| verdict.unclear.is_none() && !verdict.differences.is_empty();
     let is_bad = verdicts.iter().any(fails);
     if !for_people {
-        print_json(&Report { cases: verdicts })?;
+        print_json(&Ordered(vec![("cases", verdicts)]))?;
     }
     Ok(if is_bad { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
 }
@@ -75,7 +71,7 @@ async fn play(case: Case, command: &[OsString]) -> Result<Verdict, Failure> {
         return Ok(case.judge(&log.arrivals()));
     }
     std::fs::remove_file(&file).ok();
-    Err(started.err().unwrap_or_else(|| Failure::Usage("no client is named".to_owned())))
+    Err(started.err().unwrap_or_else(|| usage!("no client is named")))
 }
 
 /// The verdict as TAP has it: what the text leaves open is no failure.

@@ -1,9 +1,10 @@
 //! The limits of a policy that environment variables lower.
 
-use crate::failure::Failure;
-use crate::render::Ms;
+use crate::command::table::view::Members;
+use crate::failure::{Failure, usage};
+use crate::render::{Ms, Ordered};
 use gax_retry::{Environment, RetrySettings};
-use serde::Serialize;
+use serde_json::json;
 use std::time::Duration;
 
 /// The limits of a policy that environment variables lower, if requested.
@@ -18,7 +19,7 @@ pub(super) type Bounded<T> = (Option<T>, Option<&'static str>);
 impl Bounds {
     /// Those of this process, if they are asked for.
     pub(super) fn read(are_asked_for: bool) -> Result<Self, Failure> {
-        let read = || Environment::read().map_err(|error| Failure::Usage(error.to_string()));
+        let read = || Environment::read().map_err(|error| usage!("{error}"));
         Ok(Self { environment: are_asked_for.then(read).transpose()? })
     }
 
@@ -49,13 +50,14 @@ impl Bounds {
         })
     }
 
-    pub(super) fn json(&self) -> Option<Variables> {
+    /// The variables, for programs.
+    pub(super) fn json(&self) -> Option<Members> {
         let environment = self.environment?;
-        Some(Variables {
-            retries: if environment.retries_are_off() { "off" } else { "on" },
-            total_timeout_ms: environment.total_timeout().map(Ms),
-            max_attempts: environment.max_attempts(),
-        })
+        Some(Ordered(vec![
+            ("retries", json!(if environment.retries_are_off() { "off" } else { "on" })),
+            ("total_timeout_ms", json!(environment.total_timeout().map(Ms))),
+            ("max_attempts", json!(environment.max_attempts())),
+        ]))
     }
 }
 
@@ -65,12 +67,4 @@ fn lower<T: PartialOrd>(own: Option<T>, most: Option<T>, variable: &'static str)
         (_, Some(most)) => (Some(most), Some(variable)),
         (own, None) => (own, None),
     }
-}
-
-/// The variables, for programs.
-#[derive(Debug, Serialize)]
-pub(super) struct Variables {
-    retries: &'static str,
-    total_timeout_ms: Option<Ms>,
-    max_attempts: Option<u32>,
 }

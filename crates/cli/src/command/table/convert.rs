@@ -3,7 +3,7 @@
 use super::lint::rule_or_severity;
 use super::source::{ProtoFlags, Reading};
 use crate::command::stream;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::Input;
 use clap::Args;
 use gax_table::lint::{Linter, Target};
@@ -123,9 +123,7 @@ fn write(
         file.flush()?;
         Ok(findings)
     });
-    written.map_err(|error| {
-        Failure::Usage(format!("--output: can't write {} ({error}); name another file", path.display()))
-    })
+    written.map_err(|error| usage!("--output: can't write {} ({error}); name another file", path.display()))
 }
 
 /// Text on its way to a file.

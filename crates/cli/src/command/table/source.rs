@@ -1,6 +1,6 @@
 //! Tables and protos from files.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::Input;
 use crate::value::DialectName;
 use clap::{Args, ValueEnum};
@@ -168,7 +168,7 @@ impl ProtoFlags {
     pub(super) fn tables(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let tables = self.tables_if_any(given);
         if tables.is_empty() {
-            return Err(Failure::Usage("no table is given; name the file of a retry table".to_owned()));
+            return Err(usage!("no table is given; name the file of a retry table"));
         }
         Ok(tables)
     }
@@ -185,7 +185,7 @@ impl ProtoFlags {
             let input = Input::descriptor_set(path)?;
             let protos = describe_encoded_fds(&input.content).map_err(|error| {
                 let sentence = error.to_string().replace("describe_encoded_fds: ", "");
-                Failure::Usage(format!("--descriptor-set {}", advised(sentence, &error)))
+                usage!("--descriptor-set {}", advised(sentence, &error))
             })?;
             return self.api(&protos).map(Some);
         }
@@ -196,10 +196,9 @@ impl ProtoFlags {
                 ("--service-yaml", self.service_yaml.is_some()),
             ] {
                 if given {
-                    let sentence = format!(
+                    return Err(usage!(
                         "{flag} has no effect without --proto; name the protos that the table is for"
-                    );
-                    return Err(Failure::Usage(sentence));
+                    ));
                 }
             }
             return Ok(None);
@@ -207,7 +206,7 @@ impl ProtoFlags {
         let here = [PathBuf::from(".")];
         let paths = if self.proto_path.is_empty() { here.as_slice() } else { self.proto_path.as_slice() };
         let protos = describe_protos(&protos, paths)
-            .map_err(|error| Failure::Usage(format!("--proto: {}", advised(error.to_string(), &error))))?;
+            .map_err(|error| usage!("--proto: {}", advised(error.to_string(), &error)))?;
         self.api(&protos).map(Some)
     }
 
@@ -217,7 +216,7 @@ impl ProtoFlags {
             Some(path) => {
                 let input = Input::service_yaml(path)?;
                 ServiceYaml::parse_file(&input.name, &input.content)
-                    .map_err(|error| Failure::Usage(format!("--service-yaml: {error}")))?
+                    .map_err(|error| usage!("--service-yaml: {error}"))?
             }
             None => ServiceYaml::default(),
         };
@@ -274,5 +273,5 @@ impl From<FormatName> for TableFormat {
 }
 
 pub(super) fn no_table(error: &TableError) -> Failure {
-    Failure::Usage(error.to_string())
+    usage!("{error}")
 }

@@ -5,8 +5,8 @@ use super::label::Parts;
 use super::layout::{BAR, LANE, LEFT, RIGHT};
 use super::paper::{Paper, width_of};
 use super::picture::Picture;
-use crate::render::{Ms, Refused, Row};
-use gax_retry::Code;
+use crate::render::{Ms, Row};
+use gax_retry::{Code, NotAttempted};
 use std::time::Duration;
 
 /// How far an RPC timeout that ends beyond the axis is drawn.
@@ -65,9 +65,15 @@ pub(super) fn attempt(
 }
 
 /// The attempt that was not made.
-pub(super) fn refused(paper: &mut Paper, axis: &Axis, top: f64, refused: &Refused, waited_from: Duration) {
-    name(paper, top, &format!("attempt {}", refused.attempt), "not attempted", "faint");
-    let start = waited_from.saturating_add(refused.retry_delay_ms.0);
+pub(super) fn refused(
+    paper: &mut Paper,
+    axis: &Axis,
+    top: f64,
+    refused: &NotAttempted,
+    waited_from: Duration,
+) {
+    name(paper, top, &format!("attempt {}", refused.attempt()), "not attempted", "faint");
+    let start = waited_from.saturating_add(refused.delay());
     let (y, from) = (bar_top(top), axis.x(Ms(waited_from).as_f64()));
     let width = (axis.x(Ms(start).as_f64()) - from).max(2.0);
     paper.rect(from, y, width, BAR, "refused");

@@ -30,8 +30,7 @@ impl Picture<'_> {
         let rows = self.timeline.attempts.iter().take(MOST);
         let ends = rows.map(|row| row.end_ms.unwrap_or(row.start_ms).as_f64());
         let end = ends.fold(0.0, f64::max);
-        let refused =
-            self.timeline.not_attempted.map_or(0.0, |refused| end + refused.retry_delay_ms.as_f64());
+        let refused = self.timeline.not_attempted.map_or(0.0, |refused| end + Ms(refused.delay()).as_f64());
         let granted = |row: &Row| row.start_ms.as_f64() + row.rpc_timeout_ms.map_or(0.0, Ms::as_f64);
         let rows = self.timeline.attempts.iter().take(MOST);
         let timeouts = rows.map(granted).filter(|granted| *granted <= end * 1.3).fold(0.0, f64::max);

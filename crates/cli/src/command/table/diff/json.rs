@@ -3,7 +3,9 @@
 use super::change::Change;
 use super::compare::{Changed, Difference};
 use super::kinds::Kind;
+use crate::render::Ordered;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Serialize)]
@@ -21,15 +23,9 @@ struct Method<'a> {
     name: &'a str,
     #[serde(rename = "old_method")]
     was: Option<&'a str>,
-    kinds: Vec<OneKind<'a>>,
+    /// What kinds of changes they are, why, and whether that is denied.
+    kinds: Vec<Ordered<&'static str, Value>>,
     changes: &'a [Change],
-}
-
-#[derive(Debug, Serialize)]
-struct OneKind<'a> {
-    kind: &'static str,
-    reasons: Vec<&'a str>,
-    denied: bool,
 }
 
 pub(super) fn document(difference: &Difference) -> Document<'_> {
@@ -44,10 +40,9 @@ pub(super) fn document(difference: &Difference) -> Document<'_> {
 }
 
 fn method<'a>(changed: &'a Changed, difference: &Difference) -> Method<'a> {
-    let kinds = changed.reasons.by_kind().map(|(kind, reasons)| OneKind {
-        kind: kind.as_str(),
-        reasons,
-        denied: difference.is_denied(kind),
+    let kinds = changed.reasons.by_kind().map(|(kind, reasons)| {
+        let denied = difference.is_denied(kind);
+        Ordered(vec![("kind", json!(kind.as_str())), ("reasons", json!(reasons)), ("denied", json!(denied))])
     });
     Method {
         name: &changed.name,

@@ -4,24 +4,14 @@ use super::change::Change;
 use super::compare::{Changed, Difference};
 use super::kinds::Kind;
 use crate::command::table::view::short_place;
-use crate::render::{Count, DIM, ERROR, HEAD};
+use crate::render::{Count, DIM, ERROR, HEAD, grouped};
 use gax_text::Escaped;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 pub(super) fn render(difference: &Difference) -> String {
     let mut text = String::new();
-    let mut groups: Vec<(String, Vec<&Changed>)> = Vec::new();
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    for method in &difference.methods {
-        let body = body(method, difference);
-        let number = *numbers.entry(body.clone()).or_insert(groups.len());
-        match groups.get_mut(number) {
-            Some((_, methods)) => methods.push(method),
-            None => groups.push((body, vec![method])),
-        }
-    }
-    for (body, methods) in groups {
+    for (body, methods) in grouped(difference.methods.iter().map(|method| (body(method, difference), method)))
+    {
         for method in methods {
             let name = Escaped(&method.name);
             let was = method.old_name.as_ref().map(|old| format!(", which was {old}")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The explanation of a method, as programs read it.
 
 use super::reader::Reader;
-use crate::command::table::bounds::{Bounds, Variables};
+use crate::command::table::bounds::Bounds;
 use crate::command::table::view::{
     Members, MethodView, batching_members, code_names, most_attempts, polling_members,
 };
@@ -40,7 +40,7 @@ impl PolicyImpact {
 pub(super) struct Explanation {
     pub(super) method: String,
     dialect: &'static str,
-    environment: Option<Variables>,
+    environment: Option<Members>,
     codes: Vec<&'static str>,
     #[serde(flatten)]
     pub(super) impact: PolicyImpact,

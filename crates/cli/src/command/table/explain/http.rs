@@ -3,10 +3,10 @@
 use super::explanation::PolicyImpact;
 use super::request::Request;
 use super::text::{refused, worst_case};
-use crate::command::table::bounds::{Bounds, Variables};
-use crate::command::table::view::{HttpView, most_attempts, or_none, short_place};
+use crate::command::table::bounds::Bounds;
+use crate::command::table::view::{HttpView, Members, most_attempts, or_none, short_place};
 use crate::command::{Format, print, print_json};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::render::{Count, HEAD, Human, table, times};
 use gax_retry::Policy;
 use gax_retry::plan::{Impact, Simulation};
@@ -25,7 +25,7 @@ struct Explanation<'a> {
     class: &'a str,
     safe_to_retry: bool,
     hedged: bool,
-    environment: Option<Variables>,
+    environment: Option<Members>,
     statuses: Vec<u16>,
     failures: Vec<&'static str>,
     #[serde(flatten)]
@@ -39,11 +39,10 @@ pub(super) fn run(
     format: Format,
 ) -> Result<(), Failure> {
     let Some(view) = request.policy.map(|policy| HttpView::new(whole, policy)) else {
-        let sentence = format!(
+        return Err(usage!(
             "the table has no settings for {:?}; add them to [http], such as total_timeout = \"30s\"",
             request.shown
-        );
-        return Err(Failure::Usage(sentence));
+        ));
     };
     let policy = if request.is_hedged {
         view.to_hedged_policy()

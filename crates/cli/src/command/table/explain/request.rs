@@ -1,6 +1,6 @@
 //! The HTTP request that is to be explained.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use gax_retry::http::{
     Classification, HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, OperationClass,
     RequestFacts,
@@ -55,18 +55,16 @@ fn check(method: &str, target: &str) -> Result<(), Failure> {
     const LOWER: [&str; 9] = ["get", "head", "options", "trace", "put", "delete", "post", "patch", "query"];
     let upper = method.to_ascii_uppercase();
     if method != upper && LOWER.contains(&method.to_ascii_lowercase().as_str()) {
-        let sentence = format!("{method:?} is not a method: upper and lower case differ; write {upper:?}");
-        return Err(Failure::Usage(sentence));
+        return Err(usage!("{method:?} is not a method: upper and lower case differ; write {upper:?}"));
     }
     let has_host =
         target.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'));
     if target.starts_with('/') || has_host {
         return Ok(());
     }
-    let sentence = format!(
+    Err(usage!(
         "{target:?} is neither a path nor a URL; write /v1/things/7 or https://api.example.com/v1/things/7"
-    );
-    Err(Failure::Usage(sentence))
+    ))
 }
 
 /// The error of a name that no rule has, in a table without RPCs.
@@ -75,7 +73,7 @@ pub(super) fn unknown(http: &HttpTable, wanted: &str) -> Failure {
         Some(name) => format!("did you mean {name:?}?"),
         None => "write a rule's name, or a request such as \"GET /v1/things/7\"".to_owned(),
     };
-    Failure::Usage(format!("no rule of the table is called {wanted:?}; {advice}"))
+    usage!("no rule of the table is called {wanted:?}; {advice}")
 }
 
 fn of_request<'a>(

@@ -1,7 +1,7 @@
 //! Findings that are known: a file lists them, and only others are reported.
 
 use crate::command::pretty_json;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::from_root;
 use gax_table::Finding;
 use serde::{Deserialize, Serialize};
@@ -35,10 +35,7 @@ struct Key {
 impl Baseline {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let fault = |problem: String| {
-            Failure::Usage(format!(
-                "--baseline: {problem}; write one with --write-baseline {}",
-                path.display()
-            ))
+            usage!("--baseline: {problem}; write one with --write-baseline {}", path.display())
         };
         let text = fs::read_to_string(path)
             .map_err(|error| fault(format!("can't read {} ({error})", path.display())))?;
@@ -54,9 +51,7 @@ impl Baseline {
         }
         let findings = counts.into_iter().map(|(key, count)| KnownFinding { key, count }).collect();
         fs::write(path, pretty_json(&Self { findings })?).map_err(|error| {
-            let sentence =
-                format!("--write-baseline: can't write {} ({error}); name another file", path.display());
-            Failure::Usage(sentence)
+            usage!("--write-baseline: can't write {} ({error}); name another file", path.display())
         })
     }
 

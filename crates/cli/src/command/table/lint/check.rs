@@ -3,8 +3,9 @@
 use super::config::{Config, Ignore};
 use super::inputs::Inputs;
 use crate::command::table::source::Loaded;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::Input;
+use crate::render::grouped;
 use gax_table::clients::{self, Client};
 use gax_table::lint::{Linter, Needs, Rule, Target, rules, sibling_drift};
 use gax_table::{Finding, RetryTable, Severity};
@@ -37,26 +38,21 @@ pub(super) fn check(
 ) -> Result<Checked, Failure> {
     let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
     let mut checked = Checked::default();
-    let mut drift: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let tables: Vec<RetryTable> =
         inputs.files.iter().filter_map(|file| file.table.as_ref().ok().cloned()).collect();
-    let mut merged: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    // A finding about what no table says belongs to the first one.
+    let first = inputs.files.first().map(|file| file.input.name.as_str()).unwrap_or_default();
+    let by_file = |findings: Vec<Finding>| -> BTreeMap<String, Vec<Finding>> {
+        let file =
+            |finding: &Finding| finding.origin().and_then(|origin| origin.file()).unwrap_or(first).to_owned();
+        grouped(findings.into_iter().map(|finding| (file(&finding), finding))).into_iter().collect()
+    };
+    let mut merged = BTreeMap::new();
     if are_one {
-        let table =
-            RetryTable::merged(tables.iter().cloned()).map_err(|error| Failure::Usage(error.to_string()))?;
-        // A finding about what no table says belongs to the first one.
-        let first = inputs.files.first().map(|file| file.input.name.as_str()).unwrap_or_default();
-        for finding in linter.run(&table) {
-            let file = finding.origin().and_then(|origin| origin.file()).unwrap_or(first).to_owned();
-            merged.entry(file).or_default().push(finding);
-        }
+        let table = RetryTable::merged(tables.iter().cloned()).map_err(|error| usage!("{error}"))?;
+        merged = by_file(linter.run(&table));
     }
-    if tables.len() > 1 {
-        for finding in sibling_drift(&tables) {
-            let file = finding.origin().and_then(|origin| origin.file()).unwrap_or_default().to_owned();
-            drift.entry(file).or_default().push(finding);
-        }
-    }
+    let mut drift = if tables.len() > 1 { by_file(sibling_drift(&tables)) } else { BTreeMap::new() };
     for file in &inputs.files {
         let path = Path::new(&file.input.name);
         let config = Config::path_for(path);

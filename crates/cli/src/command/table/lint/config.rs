@@ -1,7 +1,8 @@
 //! `gax.toml`: what is denied, allowed and ignored in the tables next to it and below.
 
+use super::rule_or_severity;
 use crate::command::table::clients::client;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::from_root;
 use gax_table::clients::Client;
 use gax_table::lint::Target;
@@ -88,19 +89,19 @@ impl Config {
     }
 
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let unreadable = |error| Failure::Usage(format!("can't read {} ({error})", path.display()));
+        let unreadable = |error| usage!("can't read {} ({error})", path.display());
         let text = fs::read_to_string(path).map_err(unreadable)?;
         let reader = Reader { path, text: &text };
         let File { lint } = toml::from_str(&text)
             .map_err(|error| reader.fault(error.span().unwrap_or_default().start, error.message()))?;
         let targets = |names: &[Spanned<String>]| -> Result<Vec<Target>, Failure> {
-            names.iter().map(|name| reader.target(name)).collect()
+            names.iter().map(|name| reader.named(name, rule_or_severity)).collect()
         };
         Ok(Self {
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             deny: targets(&lint.deny)?,
             allow: targets(&lint.allow)?,
-            clients: lint.client.iter().map(|name| reader.client(name)).collect::<Result<_, _>>()?,
+            clients: lint.client.iter().map(|name| reader.named(name, client)).collect::<Result<_, _>>()?,
             ignores: lint.ignore.iter().map(|ignore| reader.ignore(ignore)).collect::<Result<_, _>>()?,
         })
     }
@@ -169,13 +170,9 @@ impl Ignore {
 }
 
 impl Reader<'_> {
-    fn target(&self, name: &Spanned<String>) -> Result<Target, Failure> {
-        super::rule_or_severity(name.get_ref())
-            .map_err(|problem| self.fault(name.span().start, &format!("{:?} {problem}", name.get_ref())))
-    }
-
-    fn client(&self, name: &Spanned<String>) -> Result<Client, Failure> {
-        client(name.get_ref())
+    /// A name of a rule, a severity or a client.
+    fn named<T>(&self, name: &Spanned<String>, read: fn(&str) -> Result<T, String>) -> Result<T, Failure> {
+        read(name.get_ref())
             .map_err(|problem| self.fault(name.span().start, &format!("{:?} {problem}", name.get_ref())))
     }
 
@@ -198,7 +195,7 @@ impl Reader<'_> {
         let place = format!("{}:{}", self.path.display(), self.line(table.rule.span().start));
         Ok(Ignore {
             file: file.transpose()?,
-            rule: self.target(&table.rule)?,
+            rule: self.named(&table.rule, rule_or_severity)?,
             name: table.name.clone(),
             place,
         })
@@ -210,6 +207,6 @@ impl Reader<'_> {
 
     fn fault(&self, byte: usize, problem: &str) -> Failure {
         let problem = Escaped(problem.trim().replace('\n', ", ")).to_string();
-        Failure::Usage(format!("{}:{}: {problem}", self.path.display(), self.line(byte)))
+        usage!("{}:{}: {problem}", self.path.display(), self.line(byte))
     }
 }

@@ -3,7 +3,7 @@
 use crate::command::table::source::{Loaded, Reading};
 use crate::failure::Failure;
 use crate::input::{Input, tables_in};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The tables that could be read, and why others could not.
 #[derive(Debug, Default)]
@@ -17,33 +17,14 @@ impl Inputs {
     pub(super) fn read(paths: &[PathBuf], reading: &Reading) -> Self {
         let mut inputs = Self::default();
         for path in paths {
-            if path.is_dir() {
-                inputs.folder(path, reading);
-            } else {
-                inputs.file(path, reading);
-            }
-        }
-        inputs
-    }
-
-    fn file(&mut self, path: &Path, reading: &Reading) {
-        match Input::table(path) {
-            Ok(input) => self.files.push(reading.loaded(input)),
-            Err(problem) => self.problems.push(problem),
-        }
-    }
-
-    fn folder(&mut self, folder: &Path, reading: &Reading) {
-        match tables_in(folder) {
-            Err(problem) => self.problems.push(problem),
-            Ok(tables) => {
-                for table in tables {
-                    match table {
-                        Ok(input) => self.files.push(reading.loaded(input)),
-                        Err(problem) => self.problems.push(problem),
-                    }
+            let tables = if path.is_dir() { tables_in(path) } else { Ok(vec![Input::table(path)]) };
+            for table in tables.unwrap_or_else(|problem| vec![Err(problem)]) {
+                match table {
+                    Ok(input) => inputs.files.push(reading.loaded(input)),
+                    Err(problem) => inputs.problems.push(problem),
                 }
             }
         }
+        inputs
     }
 }

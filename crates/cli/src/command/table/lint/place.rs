@@ -8,14 +8,7 @@ use std::collections::HashMap;
 /// The files by their names.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
-    by_name: HashMap<&'a str, Text<'a>>,
-}
-
-/// A file's name, and its text.
-#[derive(Debug)]
-struct Text<'a> {
-    name: &'a str,
-    text: Cow<'a, str>,
+    by_name: HashMap<&'a str, Cow<'a, str>>,
 }
 
 /// The first and the last place of a finding's text: line and column each, from 1, the last exclusive.
@@ -31,11 +24,7 @@ pub(super) struct Place<'a> {
 
 impl<'a> Files<'a> {
     pub(super) fn new(files: &'a [Loaded]) -> Self {
-        let texts = files.iter().map(|Loaded { input, .. }| {
-            let name = input.name.as_str();
-            (name, Text { name, text: input.text() })
-        });
-        Self { by_name: texts.collect() }
+        Self { by_name: files.iter().map(|Loaded { input, .. }| (&*input.name, input.text())).collect() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -44,18 +33,18 @@ impl<'a> Files<'a> {
 
     pub(super) fn place(&self, finding: &Finding) -> Option<Place<'_>> {
         let origin = finding.origin()?;
-        let file = self.by_name.get(origin.file()?)?;
-        let meant = file.text.get(origin.span()).unwrap_or_default();
+        let (file, whole) = self.by_name.get_key_value(origin.file()?)?;
+        let meant = whole.get(origin.span()).unwrap_or_default();
         let (line, column) = (origin.line(), origin.column());
         let end = match meant.rsplit_once('\n') {
             Some((before, last)) => (line + before.matches('\n').count() + 1, last.chars().count() + 1),
             None => (line, column + meant.chars().count()),
         };
-        let (before, after) = file.text.split_at_checked(origin.span().start)?;
+        let (before, after) = whole.split_at_checked(origin.span().start)?;
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = after.find('\n').map_or(file.text.len(), |newline| before.len() + newline);
-        let text = file.text.get(line_start..line_end)?;
-        Some(Place { file: file.name, text, start: (line, column), end })
+        let line_end = after.find('\n').map_or(whole.len(), |newline| before.len() + newline);
+        let text = whole.get(line_start..line_end)?;
+        Some(Place { file, text, start: (line, column), end })
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::place::Place;
 use super::report::Report;
-use crate::render::{DIM, HEAD, of_severity};
+use crate::render::{DIM, HEAD, grouped, of_severity};
 use gax_table::{Finding, Severity};
 use gax_text::Escaped;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The longest part of a line that is shown.
@@ -19,7 +19,11 @@ const CUT: &str = "..";
 const MAX_PLACES: usize = 12;
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for group in groups(report) {
+    let keyed = report.printed().map(|finding| {
+        let file = finding.origin().map(|origin| origin.file());
+        ((file, finding.rule(), finding.severity(), finding.message(), finding.help()), finding)
+    });
+    for (_, group) in grouped(keyed) {
         let Some((finding, others)) = group.split_first() else { continue };
         let style = of_severity(finding.severity());
         writeln!(
@@ -45,22 +49,6 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
         summary(out, report)?;
     }
     Ok(())
-}
-
-/// Findings that say the same of one file are one group, in the place of the first.
-fn groups<'a>(report: &Report<'a>) -> Vec<Vec<&'a Finding>> {
-    let mut numbers = HashMap::new();
-    let mut groups: Vec<Vec<&Finding>> = Vec::new();
-    for finding in report.printed() {
-        let file = finding.origin().map(|origin| origin.file());
-        let key = (file, finding.rule(), finding.severity(), finding.message(), finding.help());
-        let number = *numbers.entry(key).or_insert(groups.len());
-        match groups.get_mut(number) {
-            Some(group) => group.push(finding),
-            None => groups.push(vec![finding]),
-        }
-    }
-    groups
 }
 
 /// `lines 102, 119 and 9 more`

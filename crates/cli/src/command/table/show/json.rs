@@ -3,18 +3,21 @@
 use super::rules::Requests;
 use crate::command::table::by_policy::ByPolicy;
 use crate::command::table::view::MethodView;
+use crate::render::Ordered;
 use gax_table::RetryTable;
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     dialect: &'static str,
-    retry_throttling: Option<Throttling>,
-    allow: Vec<Allowed<'a>>,
+    retry_throttling: Option<Value>,
+    /// The findings that the table's authors know of.
+    allow: Vec<Ordered<&'static str, &'a str>>,
     /// Which HTTP requests are safe to retry, and how they are retried.
     http: Option<Requests<'a>>,
     /// The fields of a service config besides retries, as they stand there.
-    other_fields: serde_json::Value,
+    other_fields: Value,
     methods: Rows<'a>,
 }
 
@@ -25,31 +28,17 @@ struct Rows<'a> {
     with_load: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Throttling {
-    max_tokens: f64,
-    token_ratio: f64,
-}
-
-/// A finding that the table's authors know of.
-#[derive(Debug, Serialize)]
-struct Allowed<'a> {
-    rule: &'a str,
-    reason: &'a str,
-}
-
 impl<'a> Document<'a> {
     pub(super) fn new(methods: Vec<MethodView<'a>>, table: &'a RetryTable, with_load: bool) -> Self {
-        let allowed = table.suppressions();
+        let allowed = table
+            .suppressions()
+            .map(|known| Ordered(vec![("rule", known.rule()), ("reason", known.reason())]));
         Self {
             dialect: table.dialect().as_str(),
-            retry_throttling: table.throttling().map(|throttling| Throttling {
-                max_tokens: throttling.max_tokens(),
-                token_ratio: throttling.token_ratio(),
+            retry_throttling: table.throttling().map(|throttling| {
+                json!({ "max_tokens": throttling.max_tokens(), "token_ratio": throttling.token_ratio() })
             }),
-            allow: allowed
-                .map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() })
-                .collect(),
+            allow: allowed.collect(),
             http: table.http().map(|http| Requests::of_table(table, http)),
             other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
             methods: Rows { methods, with_load },

@@ -2,7 +2,7 @@
 
 use super::rules::Requests;
 use crate::command::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::render::{Align, Cell, DIM, Grid, HEAD, table};
 use gax_retry::http::{Preset, TransportFailure, presets};
 use serde::Serialize;
@@ -27,7 +27,7 @@ struct Document<'a> {
 }
 
 pub(super) fn run(name: &str, for_programs: bool) -> Result<(), Failure> {
-    let preset = presets::named(name).map_err(|error| Failure::Usage(error.to_string()))?;
+    let preset = presets::named(name).map_err(|error| usage!("{error}"))?;
     let document = document(&preset);
     if for_programs { print_json(&document) } else { print(&text(&preset, &document)) }
 }

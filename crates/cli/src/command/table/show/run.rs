@@ -4,7 +4,7 @@ use super::{json, preset, stub_tables, text};
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading, WithFlag, java_package_of_gapic};
 use crate::command::table::view::{find, methods};
 use crate::command::{print_json, stream, warn};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::input::Input;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -107,15 +107,13 @@ JSON:
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(name) = &args.preset {
         if args.format == ShowFormat::StubTables {
-            let sentence = "--preset can't go with --format stub-tables; a preset has no RPCs";
-            return Err(Failure::Usage(sentence.to_owned()));
+            return Err(usage!("--preset can't go with --format stub-tables; a preset has no RPCs"));
         }
         preset::run(name, args.format == ShowFormat::Json)?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.load && args.format != ShowFormat::Json {
-        let sentence = "--load needs --format json; for one method gax table explain says it in words";
-        return Err(Failure::Usage(sentence.to_owned()));
+        return Err(usage!("--load needs --format json; for one method gax table explain says it in words"));
     }
     let api = args.protos.describe()?;
     // Google's Java generator makes clients without a table too.
@@ -131,12 +129,12 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     warn(table.findings());
     if args.format == ShowFormat::StubTables {
         if args.method.is_some() {
-            let sentence = "--method can't go with --format stub-tables, which has all methods; leave it out";
-            return Err(Failure::Usage(sentence.to_owned()));
+            return Err(usage!(
+                "--method can't go with --format stub-tables, which has all methods; leave it out"
+            ));
         }
-        let mut api = api.ok_or_else(|| {
-            Failure::Usage("--format stub-tables needs --proto; name the protos of the API".to_owned())
-        })?;
+        let mut api =
+            api.ok_or_else(|| usage!("--format stub-tables needs --proto; name the protos of the API"))?;
         let java_package = gapic_yaml.as_ref().and_then(java_package_of_gapic);
         if let Some(written) = java_package {
             api.java_packages.values_mut().for_each(|package| package.clone_from(&written));

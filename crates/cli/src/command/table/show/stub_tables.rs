@@ -2,11 +2,13 @@
 //! generators come too.
 
 use crate::command::table::source::Api;
-use crate::command::table::view::code_names;
+use crate::command::table::view::{Members, code_names};
 use crate::render::{Ms, Ordered};
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use gax_table::{RetryTable, StubRow, StubTable};
 use serde::Serialize;
+use serde_json::json;
+use std::time::Duration;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document {
@@ -43,19 +45,7 @@ struct Row {
 }
 
 /// Settings in whole and, where a dialect has them, parts of milliseconds; 0 is none.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Params {
-    initial_retry_delay_ms: Ms,
-    retry_delay_multiplier: f64,
-    max_retry_delay_ms: Ms,
-    initial_rpc_timeout_ms: Ms,
-    rpc_timeout_multiplier: f64,
-    max_rpc_timeout_ms: Ms,
-    total_timeout_ms: Ms,
-    max_attempts: u32,
-    jittered: bool,
-}
+type Params = Members;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,15 +54,7 @@ struct Batching {
     request_byte_threshold: u64,
     delay_threshold_ms: Ms,
     is_enabled: bool,
-    flow_control: FlowControl,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FlowControl {
-    max_outstanding_element_count: Option<u64>,
-    max_outstanding_request_bytes: Option<u64>,
-    limit_exceeded_behavior: String,
+    flow_control: Members,
 }
 
 pub(super) fn document(table: &RetryTable, api: &Api) -> Document {
@@ -89,12 +71,13 @@ fn service(stub: &StubTable, api: &Api) -> Service {
     let name = stub.service().rsplit('.').next().unwrap_or_default();
     let package = api.java_packages.get(stub.service());
     let codes = stub.code_definitions().iter().map(|(name, codes)| (name.clone(), sorted(*codes)));
-    let params = stub.param_definitions().iter().map(|(name, settings)| (name.clone(), settings.into()));
+    let definitions =
+        stub.param_definitions().iter().map(|(name, settings)| (name.clone(), params(settings)));
     Service {
         name: stub.service().to_owned(),
         stub_settings_class: package.map(|package| format!("{package}.stub.{}StubSettings", java_name(name))),
         retry_code_definitions: Ordered(codes.collect()),
-        retry_param_definitions: Ordered(params.collect()),
+        retry_param_definitions: Ordered(definitions.collect()),
         rows: stub.rows().iter().map(Row::from).collect(),
     }
 }
@@ -124,26 +107,25 @@ impl From<&StubRow> for Row {
             codes_key: row.codes_key().map(str::to_owned),
             params_key: row.params_key().map(str::to_owned),
             retryable_codes: row.codes_key().map(|_| sorted(row.codes())),
-            retry_settings: row.settings().map(Params::from),
+            retry_settings: row.settings().map(params),
             batching: row.batching().map(Batching::from),
         }
     }
 }
 
-impl From<&RetrySettings> for Params {
-    fn from(settings: &RetrySettings) -> Self {
-        Self {
-            initial_retry_delay_ms: Ms(settings.initial_retry_delay().unwrap_or_default()),
-            retry_delay_multiplier: settings.retry_delay_multiplier().unwrap_or(1.0),
-            max_retry_delay_ms: Ms(settings.max_retry_delay().unwrap_or_default()),
-            initial_rpc_timeout_ms: Ms(settings.initial_rpc_timeout().unwrap_or_default()),
-            rpc_timeout_multiplier: settings.rpc_timeout_multiplier(),
-            max_rpc_timeout_ms: Ms(settings.max_rpc_timeout().unwrap_or_default()),
-            total_timeout_ms: Ms(settings.total_timeout().unwrap_or_default()),
-            max_attempts: settings.max_attempts().unwrap_or_default(),
-            jittered: settings.jittered(),
-        }
-    }
+fn params(settings: &RetrySettings) -> Params {
+    let time = |time: Option<Duration>| json!(Ms(time.unwrap_or_default()));
+    Ordered(vec![
+        ("initialRetryDelayMs", time(settings.initial_retry_delay())),
+        ("retryDelayMultiplier", json!(settings.retry_delay_multiplier().unwrap_or(1.0))),
+        ("maxRetryDelayMs", time(settings.max_retry_delay())),
+        ("initialRpcTimeoutMs", time(settings.initial_rpc_timeout())),
+        ("rpcTimeoutMultiplier", json!(settings.rpc_timeout_multiplier())),
+        ("maxRpcTimeoutMs", time(settings.max_rpc_timeout())),
+        ("totalTimeoutMs", time(settings.total_timeout())),
+        ("maxAttempts", json!(settings.max_attempts().unwrap_or_default())),
+        ("jittered", json!(settings.jittered())),
+    ])
 }
 
 impl From<&BatchingSettings> for Batching {
@@ -153,11 +135,11 @@ impl From<&BatchingSettings> for Batching {
             request_byte_threshold: batching.request_byte_threshold(),
             delay_threshold_ms: Ms(batching.delay_threshold()),
             is_enabled: true,
-            flow_control: FlowControl {
-                max_outstanding_element_count: batching.max_outstanding_elements(),
-                max_outstanding_request_bytes: batching.max_outstanding_bytes(),
-                limit_exceeded_behavior: batching.limit_exceeded().to_string(),
-            },
+            flow_control: Ordered(vec![
+                ("maxOutstandingElementCount", json!(batching.max_outstanding_elements())),
+                ("maxOutstandingRequestBytes", json!(batching.max_outstanding_bytes())),
+                ("limitExceededBehavior", json!(batching.limit_exceeded().to_string())),
+            ]),
         }
     }
 }

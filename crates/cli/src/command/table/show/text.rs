@@ -2,26 +2,17 @@
 
 use crate::command::table::view::{HttpView, MethodView, short_place};
 use crate::failure::Failure;
-use crate::render::{Align, Cell, DIM, Grid, HEAD, table};
+use crate::render::{Align, Cell, DIM, Grid, HEAD, grouped, table};
 use gax_retry::http::HostPattern;
 use gax_table::{HttpRule, HttpTable, RetryTable};
 use gax_text::Escaped;
-use std::collections::HashMap;
 use std::io::Write;
 
 /// Writes the methods, those of which the table says the same together.
 pub(super) fn render(methods: &[MethodView<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    let mut groups: Vec<Vec<&MethodView<'_>>> = Vec::new();
-    // Per entry, and what stands next to it, the number of the group.
-    let mut numbers: HashMap<(Option<usize>, Vec<String>), usize> = HashMap::new();
-    for method in methods {
-        let number = *numbers.entry((method.entry(), method.sentences())).or_insert(groups.len());
-        match groups.get_mut(number) {
-            Some(group) => group.push(method),
-            None => groups.push(vec![method]),
-        }
-    }
-    for group in groups {
+    // By the entry, and what stands next to it.
+    let keyed = methods.iter().map(|method| ((method.entry(), method.sentences()), method));
+    for (_, group) in grouped(keyed) {
         for method in &group {
             writeln!(out, "{HEAD}{}{HEAD:#}", Escaped(method.name()))?;
         }

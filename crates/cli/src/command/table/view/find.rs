@@ -2,7 +2,7 @@
 
 use super::method_view::MethodView;
 use crate::command::table::source::Api;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use gax_table::RetryTable;
 use gax_text::closest;
 use std::collections::HashSet;
@@ -42,8 +42,7 @@ pub(crate) fn find<'a>(
     }
     let all: Vec<String> = rows.iter().filter(|row| row.method == text).map(MethodView::name).collect();
     if let [first, second, ..] = all.as_slice() {
-        let sentence = format!("{wanted:?} is the name of several methods; write {first} or {second}");
-        return Err(Failure::Usage(sentence));
+        return Err(usage!("{wanted:?} is the name of several methods; write {first} or {second}"));
     }
     match rows.iter().find(|row| row.method == text) {
         Some(row) => Ok(row.clone()),
@@ -53,9 +52,7 @@ pub(crate) fn find<'a>(
 
 /// The error of a method that the table says nothing about.
 pub(crate) fn has_nothing(wanted: &str) -> Failure {
-    let sentence =
-        format!("the table has no entry for {wanted:?}: calls pass through unchanged, without a deadline");
-    Failure::Usage(sentence)
+    usage!("the table has no entry for {wanted:?}: calls pass through unchanged, without a deadline")
 }
 
 fn unknown(rows: &[MethodView<'_>], wanted: &str, is_known: impl Fn(&MethodView<'_>) -> bool) -> Failure {
@@ -65,7 +62,7 @@ fn unknown(rows: &[MethodView<'_>], wanted: &str, is_known: impl Fn(&MethodView<
     let names: Vec<(String, &str)> = rows.iter().map(|row| (row.name(), row.method)).collect();
     let advice = close_method(wanted, &names)
         .map_or_else(|| "write pkg.Service/Method".to_owned(), |name| format!("did you mean {name}?"));
-    Failure::Usage(format!("the table has no entry for {wanted:?}; {advice}"))
+    usage!("the table has no entry for {wanted:?}; {advice}")
 }
 
 /// The full name of the method that may have been meant, among full names and the methods in them: a name without a

@@ -102,9 +102,29 @@ impl<'a> MethodView<'a> {
         self.policy?.origin_of(field)
     }
 
-    /// The codes that another attempt follows.
-    pub(crate) fn codes(&self) -> CodeSet {
-        self.policy.map_or(CodeSet::EMPTY, recoverable_codes)
+    gax_text::getters! { self:
+        /// The codes that another attempt follows.
+        pub(crate) codes: CodeSet = self.policy.map_or(CodeSet::EMPTY, recoverable_codes);
+
+        pub(crate) polling: Option<&'a RetrySettings> =
+            self.table.polling(self.service, self.method).filter(|_| self.has_operations);
+
+        pub(crate) batching: Option<&'a BatchingSettings> =
+            self.table.batching(self.service, self.method).filter(|_| self.is_plain);
+
+        /// `None`: the table doesn't say.
+        pub(crate) idempotent: Option<bool> = self.table.idempotent(self.service, self.method);
+
+        pub(crate) impact: Option<&Impact> = self.impact.as_deref();
+
+        /// How many attempts an outage makes of an operation, on average.
+        pub(crate) load: f64 = self.impact().map_or(1.0, Impact::load);
+
+        /// When attempts start if each is refused immediately, without jitter.
+        pub(crate) starts: &[Duration] = self.impact().map_or(&[], Impact::refused);
+
+        /// How many attempts of a call a service gets that doesn't reply.
+        pub(crate) attempts_of_silence: usize = self.impact().map_or(1, Impact::attempts_of_silence);
     }
 
     /// Those of the codes that another attempt follows only if the server asks for a delay.
@@ -135,19 +155,6 @@ impl<'a> MethodView<'a> {
         }
     }
 
-    pub(crate) fn polling(&self) -> Option<&'a RetrySettings> {
-        self.table.polling(self.service, self.method).filter(|_| self.has_operations)
-    }
-
-    pub(crate) fn batching(&self) -> Option<&'a BatchingSettings> {
-        self.table.batching(self.service, self.method).filter(|_| self.is_plain)
-    }
-
-    /// `None`: the table doesn't say.
-    pub(crate) fn idempotent(&self) -> Option<bool> {
-        self.table.idempotent(self.service, self.method)
-    }
-
     /// Returns whether the table has more for it than an entry.
     pub(crate) fn has_more(&self) -> bool {
         self.polling().is_some() || self.batching().is_some() || self.idempotent().is_some()
@@ -174,10 +181,6 @@ impl<'a> MethodView<'a> {
         cut.into_iter().chain(polled).chain(batched).chain(idempotent).collect()
     }
 
-    pub(crate) fn impact(&self) -> Option<&Impact> {
-        self.impact.as_deref()
-    }
-
     /// `None`: a call may take any time.
     pub(crate) fn worst_case(&self) -> Option<Duration> {
         self.impact()?.worst_case()
@@ -188,24 +191,9 @@ impl<'a> MethodView<'a> {
         self.impact()?.worst_case_without_server_delays()
     }
 
-    /// How many attempts an outage makes of an operation, on average.
-    pub(crate) fn load(&self) -> f64 {
-        self.impact().map_or(1.0, Impact::load)
-    }
-
     /// That load for people.
     pub(crate) fn load_text(&self) -> String {
         self.impact().map_or_else(|| "1.0".to_owned(), times)
-    }
-
-    /// When attempts start if each is refused immediately, without jitter.
-    pub(crate) fn starts(&self) -> &[Duration] {
-        self.impact().map_or(&[], Impact::refused)
-    }
-
-    /// How many attempts of a call a service gets that doesn't reply.
-    pub(crate) fn attempts_of_silence(&self) -> usize {
-        self.impact().map_or(1, Impact::attempts_of_silence)
     }
 
     /// Their number for people: `1 attempt`.
