@@ -136,6 +136,15 @@ impl ProtoService {
     }
 }
 
+/// Returns whether Rust types exist elsewhere for a package or type, by prefixes such as `.google.cloud`.
+pub(crate) fn is_extern(prefixes: &[String], name: &str) -> bool {
+    let path = format!(".{name}");
+    prefixes.iter().any(|prefix| {
+        let rest = path.strip_prefix(prefix.as_str());
+        prefix == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
 /// Every message by its full name with a leading dot, as descriptors refer to it.
 pub(crate) fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
     let mut found = HashMap::new();

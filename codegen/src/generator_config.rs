@@ -1,7 +1,7 @@
 //! Which service gets which code.
 
 use crate::describe::{MethodOptions, describe};
-use crate::descriptors::{Descriptors, ProtoService};
+use crate::descriptors::{Descriptors, ProtoService, is_extern};
 use crate::join::{JoinedService, join};
 use crate::message_fields::unfit_field;
 use crate::names::{ServiceNames, module_stem, service_names};
@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct GeneratorConfig {
     services: HashMap<String, ServiceCode>,
-    /// Files with a service that gets any code.
-    files: HashSet<String>,
+    /// Files whose services are needed: for code, or to be mixed into others.
+    pub(crate) files: HashSet<String>,
     /// The paged RPCs.
     pub(crate) pages: PageItems,
     /// Services of which methods are mixed into others.
-    mixed_in: HashSet<String>,
+    pub(crate) mixed_in: HashSet<String>,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
@@ -60,23 +60,6 @@ pub(crate) struct GeneratorOptions<'a> {
     pub(crate) service_yaml: Option<&'a ServiceYaml>,
 }
 
-impl GeneratorOptions<'_> {
-    fn is_requested(&self, service: &ProtoService) -> bool {
-        self.requested.is_none_or(|files| files.contains(&service.file))
-    }
-
-    /// Returns whether a service's messages, and so tonic's code for it, exist elsewhere.
-    fn is_extern(&self, service: &ProtoService) -> bool {
-        let path = format!(".{}", service.full_name);
-        self.extern_paths.iter().any(|prefix| {
-            prefix == "."
-                || path
-                    .strip_prefix(prefix.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
-    }
-}
-
 impl GeneratorConfig {
     pub(crate) fn new(
         descriptors: &Descriptors,
@@ -86,8 +69,10 @@ impl GeneratorConfig {
     ) -> Self {
         let named: HashSet<&str> = table.names().map(|name| name.service()).collect();
         let described = |service: &ProtoService| describe(service, methods);
-        let (requested, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
-            descriptors.services.iter().partition(|service| options.is_requested(service));
+        let (requested, imported): (Vec<&ProtoService>, Vec<&ProtoService>) = descriptors
+            .services
+            .iter()
+            .partition(|service| options.requested.is_none_or(|files| files.contains(&service.file)));
         let requested: Vec<ServiceDescription> = requested.into_iter().map(described).collect();
         let missing = options.service_yaml.map(|yaml| yaml.missing_mixins(&requested)).unwrap_or_default();
         let requested = match options.service_yaml {
@@ -133,7 +118,8 @@ impl GeneratorConfig {
         for service in &descriptors.services {
             let taken = modules.entry(&service.package);
             let taken = taken.or_insert_with(|| descriptors.modules_in_use(&service.package));
-            let tonic = if options.is_extern(service) {
+            // The messages, and so tonic's code for them, may exist elsewhere.
+            let tonic = if is_extern(options.extern_paths, &service.full_name) {
                 TonicCode::default()
             } else {
                 compiling(service, options, taken, &mut config.clashes)
@@ -162,11 +148,6 @@ impl GeneratorConfig {
         self.services.get(full_name)
     }
 
-    /// Returns whether methods of that service are mixed into others.
-    pub(crate) fn is_mixed_in(&self, service: &str) -> bool {
-        self.mixed_in.contains(service)
-    }
-
     /// The services of which clients are generated.
     pub(crate) fn clients(&self) -> impl Iterator<Item = &JoinedService> {
         self.services.values().filter_map(|code| code.gax.as_ref()).map(|(_, joined)| joined)
@@ -182,11 +163,6 @@ impl GeneratorConfig {
     pub(crate) fn calls(&self, service: &str, method: &str) -> bool {
         let mut methods = self.clients().flat_map(|joined| &joined.methods);
         methods.any(|own| own.service == service && own.name == method)
-    }
-
-    /// Returns whether the services of that file are needed: for code, or to be mixed into others.
-    pub(crate) fn has_services(&self, file: &str) -> bool {
-        self.files.contains(file)
     }
 }
 

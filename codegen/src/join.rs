@@ -60,12 +60,11 @@ pub(crate) struct Definition<T> {
 /// Joins services with a table.
 pub(crate) fn join(table: &RetryTable, services: &[ServiceDescription]) -> Vec<JoinedService> {
     let stubs = table.stub_tables(services);
-    services.iter().zip(stubs).map(|(service, stub)| join_one(table, service, stub)).collect()
-}
-
-fn join_one(table: &RetryTable, service: &ServiceDescription, stub: StubTable) -> JoinedService {
-    let methods = service.methods().iter().map(|method| join_method(table, service, method, &stub));
-    JoinedService { methods: methods.collect(), table: stub }
+    let joined = services.iter().zip(stubs).map(|(service, stub)| {
+        let methods = service.methods().iter().map(|method| join_method(table, service, method, &stub));
+        JoinedService { methods: methods.collect(), table: stub }
+    });
+    joined.collect()
 }
 
 fn join_method(

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::describe::{as_number, place_at};
-use crate::descriptors::full_name;
+use crate::descriptors::{full_name, is_extern};
 use gax_table::{Finding, Severity};
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet};
@@ -16,17 +16,11 @@ type Names = HashMap<String, String>;
 /// # Errors
 ///
 /// There is one.
-pub(crate) fn check(set: &FileDescriptorSet, extern_paths: &[(String, String)]) -> Result<(), Error> {
+pub(crate) fn check(set: &FileDescriptorSet, extern_paths: &[String]) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut packages: HashMap<&str, Names> = HashMap::new();
     for file in &set.file {
-        let is_extern = |prefix: &str| {
-            let path = format!(".{}", file.package());
-            prefix == "."
-                || path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        let is_known = file.package() == "google.protobuf";
-        if is_known || extern_paths.iter().any(|(prefix, _)| is_extern(prefix)) {
+        if file.package() == "google.protobuf" || is_extern(extern_paths, file.package()) {
             continue;
         }
         let mut checked = Checked { file, problems: &mut problems };

@@ -2,10 +2,9 @@
 
 use super::options::MethodOptions;
 use super::place::place_of;
-use super::proto_fields::ProtoFields;
 use crate::descriptors::full_name;
-use gax_table::descriptors::MethodOptions as Options;
-use gax_table::{Finding, RequestParam, RoutingError, Severity, http_params, routing_params};
+use gax_table::descriptors::MessageTypes;
+use gax_table::{Finding, RequestParam, RoutingError, Severity};
 use prost_types::FileDescriptorSet;
 use std::collections::HashMap;
 
@@ -27,9 +26,10 @@ impl Annotations {
     pub(crate) fn read(
         set: &FileDescriptorSet,
         options: &MethodOptions,
+        types: &MessageTypes,
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> (Self, Vec<Finding>) {
-        let (mut annotations, mut types, mut unusable) = (Self::default(), None, Vec::new());
+        let (mut annotations, mut unusable) = (Self::default(), Vec::new());
         for file in &set.file {
             for (place, service) in file.service.iter().enumerate() {
                 let name = full_name(file.package(), service.name());
@@ -42,13 +42,13 @@ impl Annotations {
                     let Some(of_method) = of_method.filter(|_| is_wanted(&name, method.name())) else {
                         continue;
                     };
-                    let types = types.get_or_insert_with(|| ProtoFields::of(set));
-                    match params(of_method, is_of_google, method.input_type(), types) {
+                    match of_method.routed_by(is_of_google, method.input_type(), types) {
                         Ok(params) if params.is_empty() => {}
                         Ok(params) => {
                             annotations.params.insert((name.clone(), method.name().to_owned()), params);
                         }
-                        Err((error, option)) => {
+                        Err(error) => {
+                            let option = if of_method.routing.is_some() { ROUTING } else { HTTP };
                             let place = place_of(file, [place, index], option);
                             let method = format!("{name}.{}", method.name());
                             unusable.push(unusable_annotation(
@@ -86,21 +86,4 @@ impl Annotations {
 pub(super) fn unusable_annotation(place: &str, method: &str, error: &RoutingError, without: &str) -> Finding {
     let message = format!("{place}: {method}: {error}, so that {without}");
     Finding::new("unusable-annotation", Severity::Warning, message).with_help(error.help().to_owned())
-}
-
-/// The parameters of a method: by `google.api.routing` or, without it, for a service of Google's by `google.api.http`. With an error
-/// comes the number of the option.
-fn params(
-    options: &Options,
-    is_of_google: bool,
-    request: &str,
-    types: &ProtoFields<'_>,
-) -> Result<Vec<RequestParam>, (RoutingError, i32)> {
-    if let Some(routing) = &options.routing {
-        return routing_params(routing.fields(), request, types).map_err(|error| (error, ROUTING));
-    }
-    match options.http_pattern().filter(|_| is_of_google) {
-        Some((_, path)) => http_params(path, request, types).map_err(|error| (error, HTTP)),
-        None => Ok(Vec::new()),
-    }
 }

@@ -3,7 +3,6 @@
 mod annotations;
 mod options;
 mod place;
-mod proto_fields;
 mod protos;
 mod request_ids;
 mod rest;

@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::descriptors::full_name;
-use gax_table::descriptors::{Field, FileSet, MessageSet, Method};
+use gax_table::descriptors::{Field, FileSet, MessageTypes, Method};
 use gax_table::{AutoPopulatedField, ServiceYaml};
-use prost::{DecodeError, Message as _};
+use prost::Message as _;
 use std::collections::HashMap;
 
 /// The fields that clients fill if they are empty, by service and method.
@@ -18,12 +18,11 @@ impl RequestIds {
     pub(crate) fn read(
         yaml: Option<&ServiceYaml>,
         encoded: &[u8],
+        types: &MessageTypes,
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Self, Error> {
         let (Some(yaml), mut ids) = (yaml, Self::default()) else { return Ok(Self::default()) };
-        let wrong = |error: DecodeError| Error::generator(error.into());
-        let set = FileSet::decode(encoded).map_err(wrong)?;
-        let (messages, _) = MessageSet::decode(encoded).map_err(wrong)?.by_name();
+        let set = FileSet::decode(encoded).map_err(|error| Error::generator(error.into()))?;
         for file in &set.file {
             for service in &file.service {
                 let service_name = full_name(file.package(), service.name());
@@ -33,7 +32,8 @@ impl RequestIds {
                     if fields.is_empty() || !is_wanted(&service_name, method.name()) {
                         continue;
                     }
-                    let request = messages.get(method.input_type()).map_or(&[][..], |message| &message.field);
+                    let request =
+                        types.messages.get(method.input_type()).map_or(&[][..], |message| &message.field);
                     for field in &fields {
                         check(field, method, request).map_err(|problem| {
                             let help = "AIP-4235 has clients fill strings of unary requests that are not required, with \

@@ -3,10 +3,9 @@
 use super::annotations::{HTTP, unusable_annotation};
 use super::options::MethodOptions;
 use super::place::place_of;
-use super::proto_fields::ProtoFields;
 use crate::descriptors::full_name;
 use crate::join::JoinedService;
-use gax_table::descriptors::{self, HttpRule, Method, Service};
+use gax_table::descriptors::{self, HttpRule, MessageTypes, Method, Service};
 use gax_table::{Finding, ServiceYaml, YamlHttpRule};
 use prost::Message;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
@@ -59,19 +58,19 @@ impl RestDescriptors {
     pub(crate) fn new(
         set: &FileDescriptorSet,
         options: MethodOptions,
+        types: &MessageTypes,
         yaml: Option<&ServiceYaml>,
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> (Self, Vec<Finding>) {
         let mut rest = Self { set: set.clone(), options, yaml: yaml.cloned(), left_out: HashSet::new() };
         let mut unusable = Vec::new();
-        let fields = ProtoFields::of(set);
         for file in &set.file {
             for (number, service) in file.service.iter().enumerate() {
                 let name = full_name(file.package(), service.name());
                 let wanted = service.method.iter().enumerate();
                 for (index, method) in wanted.filter(|(_, method)| is_wanted(&name, method.name())) {
                     let Some(rule) = rest.rule(&name, method.name()) else { continue };
-                    if let Err(error) = rule.check(method.input_type(), method.output_type(), &fields) {
+                    if let Err(error) = rule.check(method.input_type(), method.output_type(), types) {
                         let place = if rest.yaml_rule(&name, method.name()).is_some() {
                             "the service YAML".to_owned()
                         } else {

@@ -94,7 +94,7 @@ const REPLAYED: &str =
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
-        (operation, batching): (Option<OperationNames<'_>>, Numbered),
+        (operation, batching, pages): (Option<OperationNames<'_>>, Numbered, Option<PageFields>),
         method: &'a Method,
         (request, response): (String, String),
         comment: &'a [String],
@@ -136,19 +136,13 @@ impl<'a> Rpc<'a> {
                 }
             }),
             request_ids: emitter.request_ids.of(&entry.service, &entry.name),
-            pages: None,
+            pages,
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),
                 None if entry.kind.streams_requests() => policy.block([REPLAYED]),
                 None => policy,
             },
         }
-    }
-
-    /// With how its pages are read.
-    pub(super) fn with_pages(mut self, pages: Option<PageFields>) -> Self {
-        self.pages = pages;
-        self
     }
 
     /// The docs of its accessors: what it does, what the table says, what that leads to.

@@ -122,8 +122,8 @@ impl Emitter {
             let pages = pages.of(own, &method.proto_name);
             let message = |message: &str| rust_type(&path(message), &self.proto_path);
             let pages = pages.map(|pages| PageFields::new(pages, &message(&pages.message)));
-            Rpc::new((index, &accessor), (operation, batching), method, types, comment, entry, self)
-                .with_pages(pages)
+            let more = (operation, batching, pages);
+            Rpc::new((index, &accessor), more, method, types, comment, entry, self)
         })
         .collect()
     }

@@ -72,21 +72,16 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
     let code_count = Literal::usize_unsuffixed(codes.len());
     let param_count = Literal::usize_unsuffixed(params.len());
     let method_count = Literal::usize_unsuffixed(methods.len());
-    let batching = (!batches.is_empty()).then(|| {
-        let count = Literal::usize_unsuffixed(batches.len());
-        let batches = batches.iter().map(|settings| batching_settings(runtime, settings));
-        quote!(static BATCHING_SETTINGS: [#runtime::__private::BatchingSettings; #count] = [#(#batches),*];)
-    });
-    let polling = (!polls.is_empty()).then(|| {
-        let count = Literal::usize_unsuffixed(polls.len());
-        let polls = polls.iter().map(|settings| retry_settings(runtime, settings));
-        quote!(static POLLING_SETTINGS: [#runtime::RetrySettings; #count] = [#(#polls),*];)
-    });
-    let hedging = (!hedges.is_empty()).then(|| {
-        let count = Literal::usize_unsuffixed(hedges.len());
-        let hedges = hedges.iter().map(|hedging| of_hedging(runtime, hedging));
-        quote!(static HEDGING: [#runtime::Hedging; #count] = [#(#hedges),*];)
-    });
+    let if_any = |name: &str, of: TokenStream, values: Vec<TokenStream>| {
+        let (name, count) = (format_ident!("{name}"), Literal::usize_unsuffixed(values.len()));
+        (!values.is_empty()).then(|| quote!(static #name: [#runtime::#of; #count] = [#(#values),*];))
+    };
+    let batches = batches.iter().map(|settings| batching_settings(runtime, settings)).collect();
+    let batching = if_any("BATCHING_SETTINGS", quote!(__private::BatchingSettings), batches);
+    let polls = polls.iter().map(|settings| retry_settings(runtime, settings)).collect();
+    let polling = if_any("POLLING_SETTINGS", quote!(RetrySettings), polls);
+    let hedges = hedges.iter().map(|hedging| of_hedging(runtime, hedging)).collect();
+    let hedging = if_any("HEDGING", quote!(Hedging), hedges);
     quote! {
         static RETRYABLE_CODE_DEFINITIONS: [(&str, #runtime::CodeSet); #code_count] = [#(#codes),*];
         static RETRY_PARAM_DEFINITIONS: [(&str, #runtime::RetrySettings); #param_count] = [#(#params),*];

@@ -5,10 +5,7 @@ use crate::google::google_headers::GoogleHeaders;
 use crate::google::method_annotations::MethodAnnotations;
 use crate::google::method_headers::ClientHeaders;
 use crate::google::request_param::RequestParam;
-use gax_table::descriptors::{
-    EnumType, EnumValue, FileSet, MessageSet, MessageType, MethodOptions, full_name,
-};
-use gax_table::{MessageFields, ProtoField, RoutingError, http_params, routing_params};
+use gax_table::descriptors::{FileSet, MessageTypes, full_name};
 use prost::Message;
 use std::collections::HashMap;
 use tonic_gax::headers::MethodHeaders;
@@ -67,11 +64,14 @@ fn annotations(services: &FileSet, encoded: &[u8]) -> Result<HashMap<String, Met
                     None => Vec::new(),
                     Some(rule) => {
                         if types.is_none() {
-                            types = Some(Types::of(MessageSet::decode(encoded).map_err(Problem::Bytes)?));
+                            types = Some(MessageTypes::decode(encoded).map_err(Problem::Bytes)?);
                         }
                         let fields = types.get_or_insert_default();
-                        let params = params(rule, method.input_type(), fields);
-                        params.map_err(|error| Problem::Annotation { method: path.clone(), error })?
+                        let params =
+                            rule.routed_by(options.default_host.is_some(), method.input_type(), fields);
+                        let params =
+                            params.map_err(|error| Problem::Annotation { method: path.clone(), error })?;
+                        params.into_iter().map(RequestParam::from).collect()
                     }
                 };
                 let annotations = MethodAnnotations::read(params, options.api_version.clone());
@@ -84,58 +84,12 @@ fn annotations(services: &FileSet, encoded: &[u8]) -> Result<HashMap<String, Met
     Ok(found)
 }
 
-/// The parameters that requests are routed by. `google.api.routing` takes precedence over `google.api.http`.
-fn params(options: &MethodOptions, request: &str, fields: &Types) -> Result<Vec<RequestParam>, RoutingError> {
-    let params = if let Some(routing) = &options.routing {
-        routing_params(routing.fields(), request, fields)?
-    } else {
-        let pattern = options.http_pattern();
-        pattern.map(|(_, path)| http_params(path, request, fields)).transpose()?.unwrap_or_default()
-    };
-    Ok(params.into_iter().map(RequestParam::from).collect())
-}
-
-/// Messages and enums by their full names, with a dot before them.
-#[derive(Debug, Default)]
-struct Types {
-    messages: HashMap<String, MessageType>,
-    enums: HashMap<String, EnumType>,
-}
-
-impl Types {
-    fn of(messages: MessageSet) -> Self {
-        let (messages, enums) = messages.by_name();
-        Self { messages, enums }
-    }
-}
-
-impl MessageFields for Types {
-    fn field(&self, message: &str, name: &str) -> Option<ProtoField> {
-        const REPEATED: i32 = 3;
-        const ENUM: i32 = 14;
-        let field = self.messages.get(message)?.field.iter().find(|field| field.name() == name)?;
-        // An enum of proto2 may begin with another number than zero.
-        let of_enum = || {
-            let values = &self.enums.get(field.type_name())?.value;
-            let named = |one: &&EnumValue| field.default_value.as_ref().is_none_or(|name| one.name() == name);
-            Some(values.iter().find(named)?.number().to_string())
-        };
-        let default = if field.kind() == ENUM { of_enum() } else { field.default_value.clone() };
-        Some(ProtoField {
-            number: field.number().try_into().ok()?,
-            kind: field.kind(),
-            is_repeated: field.label() == REPEATED,
-            type_name: field.type_name().to_owned(),
-            default,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use gax_table::descriptors::{
-        Field, File, HttpRule, MessageFile, Method, RoutingParameter, RoutingRule, Service, ServiceOptions,
+        EnumType, EnumValue, Field, File, HttpRule, MessageFile, MessageSet, MessageType, Method,
+        MethodOptions, RoutingParameter, RoutingRule, Service, ServiceOptions,
     };
 
     /// The descriptors of `a.v1.A`, whose method `Get` has that path and that routing parameter, and of its request.

@@ -244,8 +244,3 @@ pub(super) fn removal_of(object: &Node, value: &Node) -> Fix {
     let spans: Vec<Span> = members.iter().map(span).collect();
     Fix::At(removal(&spans, index.unwrap_or_default()), String::new())
 }
-
-/// A time for people.
-pub(super) fn shown(nanos: i128) -> String {
-    gax_text::time_text(nanos)
-}

@@ -117,7 +117,7 @@ impl Reader<'_> {
                 }
                 retries += 1;
             }
-            if code_ok_retried(replies, attempts) {
+            if attempts > 1 && replies.first() == Some(&Reply::Status(0, None)) {
                 play.change =
                     Some((Verdict::Changed, "a reply of OK without a message is retried".to_owned()));
             }
@@ -129,8 +129,4 @@ impl Reader<'_> {
         }
         play
     }
-}
-
-fn code_ok_retried(replies: &[Reply], attempts: u32) -> bool {
-    attempts > 1 && replies.first() == Some(&Reply::Status(0, None))
 }

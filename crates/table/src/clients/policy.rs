@@ -1,12 +1,13 @@
 //! Retry and hedging policies.
 
 use super::decode::{right_duration, whole};
-use super::fields::{Fix, Reader, WRITE, removal_of, shown};
+use super::fields::{Fix, Reader, WRITE, removal_of};
 use super::report::Verdict;
 use super::rules::Client;
 use super::timeout::SHORTEST;
 use crate::document::{Kind, Node, Span};
 use gax_retry::Code;
+use gax_text::time_text;
 
 /// The policy that a client goes by.
 #[derive(Debug, Clone)]
@@ -103,7 +104,7 @@ impl Reader<'_> {
         let ((initial, span), (max, max_span)) = (initial?, max?);
         if initial > max {
             let right = Fix::Write(self.written(max_span).to_owned());
-            let (initial, max) = (shown(initial), shown(max));
+            let (initial, max) = (time_text(initial), time_text(max));
             let message = match self.client.rule("backoff.first") {
                 "capped" => format!("the first wait is {max}, not {initial}: maxBackoff limits it"),
                 _ => format!("the first wait is {initial}: maxBackoff limits only the later ones"),
@@ -152,7 +153,7 @@ impl Reader<'_> {
             return None;
         }
         if text.starts_with("\"-") {
-            self.changed(span, format!("{name} {text} is read as {}", shown(nanos)), right);
+            self.changed(span, format!("{name} {text} is read as {}", time_text(nanos)), right);
         }
         Some((nanos, span))
     }

@@ -1,10 +1,11 @@
 //! Timeouts, and waiting for a connection.
 
 use super::decode::{nine_digits, whole};
-use super::fields::{Fix, Reader, WRITE, removal_of, shown};
+use super::fields::{Fix, Reader, WRITE, removal_of};
 use super::report::Verdict;
 use super::rules::Client;
 use crate::document::{Kind, Node};
+use gax_text::time_text;
 
 /// A timeout from which on a second more or less is no change.
 const LONG: i128 = 30_000_000_000;
@@ -54,7 +55,7 @@ impl Reader<'_> {
         if read != exact || read < SHORTEST {
             let is_long = seconds > i128::from(i32::MAX);
             let agreed = Fix::Write(if is_long { "\"86400s\"".to_owned() } else { nine_digits(exact) });
-            let message = format!("the timeout {text} is read as {}", shown(read));
+            let message = format!("the timeout {text} is read as {}", time_text(read));
             if read < SHORTEST {
                 return Some(self.fails(node, format!("{message}: every call fails at once"), agreed));
             }
@@ -62,7 +63,7 @@ impl Reader<'_> {
             return Some(read);
         }
         let early = self.client.number::<i128>("timeout.early-ms").map_or(0, |millis| millis * SHORTEST);
-        let most = shown(early);
+        let most = time_text(early);
         if read <= early {
             let message = format!("calls end up to {most} early: with {text} every call may fail at once");
             return Some(self.fails(node, message, removal_of(config, node)));

@@ -1,6 +1,7 @@
 //! Messages and enums.
 
-use prost::Message;
+use crate::{MessageFields, ProtoField};
+use prost::{DecodeError, Message};
 use std::collections::HashMap;
 
 /// `google.protobuf.FileDescriptorSet`
@@ -94,33 +95,61 @@ pub struct EnumValue {
     pub number: Option<i32>,
 }
 
-impl MessageSet {
-    /// All messages and enums by their full names, with a dot before them as descriptors refer to them.
-    #[must_use]
-    pub fn by_name(self) -> (HashMap<String, MessageType>, HashMap<String, EnumType>) {
-        let (mut messages, mut enums) = (HashMap::new(), HashMap::new());
-        for file in self.file {
+/// All messages and enums by their full names, with a dot before them as descriptors refer to them.
+#[derive(Debug, Default)]
+pub struct MessageTypes {
+    pub messages: HashMap<String, MessageType>,
+    pub enums: HashMap<String, EnumType>,
+}
+
+impl MessageTypes {
+    /// Those of an encoded `FileDescriptorSet`.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    pub fn decode(encoded: &[u8]) -> Result<Self, DecodeError> {
+        let mut types = Self::default();
+        for file in MessageSet::decode(encoded)?.file {
             let scope = match file.package() {
                 "" => String::new(),
                 package => format!(".{package}"),
             };
-            collect(&scope, (file.message_type, file.enum_type), (&mut messages, &mut enums));
+            types.collect(&scope, file.message_type, file.enum_type);
         }
-        (messages, enums)
+        Ok(types)
+    }
+
+    fn collect(&mut self, scope: &str, messages: Vec<MessageType>, enums: Vec<EnumType>) {
+        for mut message in messages {
+            let name = format!("{scope}.{}", message.name());
+            let (nested, enums) =
+                (std::mem::take(&mut message.nested_type), std::mem::take(&mut message.enum_type));
+            self.collect(&name, nested, enums);
+            self.messages.insert(name, message);
+        }
+        self.enums.extend(enums.into_iter().map(|one| (format!("{scope}.{}", one.name()), one)));
     }
 }
 
-fn collect(
-    scope: &str,
-    types: (Vec<MessageType>, Vec<EnumType>),
-    into: (&mut HashMap<String, MessageType>, &mut HashMap<String, EnumType>),
-) {
-    let (messages, enums) = into;
-    for mut message in types.0 {
-        let name = format!("{scope}.{}", message.name());
-        let inner = (std::mem::take(&mut message.nested_type), std::mem::take(&mut message.enum_type));
-        collect(&name, inner, (&mut *messages, &mut *enums));
-        messages.insert(name, message);
+impl MessageFields for MessageTypes {
+    fn field(&self, message: &str, name: &str) -> Option<ProtoField> {
+        const REPEATED: i32 = 3;
+        const ENUM: i32 = 14;
+        let field = self.messages.get(message)?.field.iter().find(|field| field.name() == name)?;
+        // An enum of proto2 may begin with another number than zero.
+        let of_enum = || {
+            let values = &self.enums.get(field.type_name())?.value;
+            let named = |one: &&EnumValue| field.default_value.as_ref().is_none_or(|name| one.name() == name);
+            Some(values.iter().find(named)?.number().to_string())
+        };
+        let default = if field.kind() == ENUM { of_enum() } else { field.default_value.clone() };
+        Some(ProtoField {
+            number: field.number().try_into().ok()?,
+            kind: field.kind(),
+            is_repeated: field.label() == REPEATED,
+            type_name: field.type_name().to_owned(),
+            default,
+        })
     }
-    enums.extend(types.1.into_iter().map(|one| (format!("{scope}.{}", one.name()), one)));
 }

@@ -8,7 +8,7 @@ mod services;
 
 pub use described::{DescriptorError, Descriptors};
 pub use messages::{
-    EnumType, EnumValue, Field, FieldInfo, FieldOptions, MessageFile, MessageSet, MessageType,
+    EnumType, EnumValue, Field, FieldInfo, FieldOptions, MessageFile, MessageSet, MessageType, MessageTypes,
 };
 pub use services::{
     CustomPattern, File, FileSet, HttpRule, Method, MethodOptions, OperationInfo, RoutingParameter,

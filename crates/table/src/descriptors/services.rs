@@ -1,7 +1,8 @@
 //! Services, with the options of Google's APIs.
 
 use crate::{
-    HttpBinding, IdempotencyLevel, MessageFields, MethodDescription, RoutingError, ServiceDescription,
+    HttpBinding, IdempotencyLevel, MessageFields, MethodDescription, RequestParam, RoutingError,
+    ServiceDescription, http_params, routing_params,
 };
 use gax_retry::MethodKind;
 use prost::Message;
@@ -189,6 +190,24 @@ impl MethodOptions {
     #[must_use]
     pub fn http_pattern(&self) -> Option<(&str, &str)> {
         self.http.as_ref()?.pattern()
+    }
+
+    /// What requests are routed by: `google.api.routing` or, without it, for a service of Google's `google.api.http`.
+    ///
+    /// # Errors
+    ///
+    /// The annotation doesn't fit the request.
+    pub fn routed_by(
+        &self,
+        is_of_google: bool,
+        request: &str,
+        fields: &impl MessageFields,
+    ) -> Result<Vec<RequestParam>, RoutingError> {
+        match (&self.routing, self.http_pattern().filter(|_| is_of_google)) {
+            (Some(routing), _) => routing_params(routing.fields(), request, fields),
+            (None, Some((_, path))) => http_params(path, request, fields),
+            (None, None) => Ok(Vec::new()),
+        }
     }
 }
 

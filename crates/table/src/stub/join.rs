@@ -68,12 +68,9 @@ impl RetryTable {
             of_kind.push(method_row);
             if method.is_long_running() {
                 let polling = self.polling(service.name(), method.name());
+                let settings = Some(polling.cloned().unwrap_or_else(default_polling));
                 operations.push(row(service, method, RowKind::OperationInitial, policy));
-                operations.push(polling_row(
-                    service,
-                    method,
-                    polling.cloned().unwrap_or_else(default_polling),
-                ));
+                operations.push(StubRow { settings, ..bare_row(service, method, RowKind::OperationPolling) });
             }
         }
         streams.sort_by(|one, other| one.method.cmp(&other.method));
@@ -107,10 +104,6 @@ fn row(
         settings: has_settings.then(|| policy.settings().clone()),
         ..bare_row(service, method, kind)
     }
-}
-
-fn polling_row(service: &ServiceDescription, method: &MethodDescription, settings: RetrySettings) -> StubRow {
-    StubRow { settings: Some(settings), ..bare_row(service, method, RowKind::OperationPolling) }
 }
 
 fn bare_row(service: &ServiceDescription, method: &MethodDescription, kind: RowKind) -> StubRow {

@@ -96,7 +96,8 @@ fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
     let by_name: HashMap<&str, &Rpc<'_>> = rpcs.iter().map(|rpc| (rpc.method.name(), *rpc)).collect();
     for get in rpcs.iter().filter(|rpc| begins_with_word(rpc.method.name(), "Get") && rpc.policy.is_some()) {
         let thing = get.method.name().trim_start_matches("Get");
-        let plurals = [format!("{thing}s"), format!("{thing}es"), with_ies(thing)];
+        let ies = format!("{}ies", thing.strip_suffix('y').unwrap_or(thing));
+        let plurals = [format!("{thing}s"), format!("{thing}es"), ies];
         let lists = plurals.iter().filter_map(|plural| by_name.get(format!("List{plural}").as_str()));
         for list in lists.filter(|list| list.policy.is_some()) {
             let (get_retried, list_retried) = (get.repeating().is_some(), list.repeating().is_some());
@@ -113,8 +114,4 @@ fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
             report.add(&GET_LIST_MISMATCH, Place::method(without), message, "give both the same entry");
         }
     }
-}
-
-fn with_ies(thing: &str) -> String {
-    format!("{}ies", thing.strip_suffix('y').unwrap_or(thing))
 }

@@ -60,7 +60,7 @@ const STEEPEST: f64 = 10.0;
 const STEEP: f64 = 2.0;
 
 pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
-    for entry in subject.entries.iter().filter(|entry| entry.retries() || has_backoff(entry)) {
+    for entry in subject.entries.iter().filter(|entry| entry.retries() || initial(entry).is_some()) {
         delays_of(subject, entry, report);
         let only_with_delay = entry.policy.settings().only_with_server_delay();
         // A server that names the delay gets the time that it needs.
@@ -81,10 +81,6 @@ pub(in crate::lint::rules) fn delays_of(subject: &Subject<'_>, entry: &EntryView
         short(subject, entry, report);
         jitter(entry, report);
     }
-}
-
-fn has_backoff(entry: &EntryView<'_>) -> bool {
-    initial(entry).is_some()
 }
 
 /// The first delay, if one is set that is longer than zero.
