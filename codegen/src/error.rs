@@ -96,6 +96,14 @@ impl Error {
         matches!(*self.0, ErrorKind::Table { .. } | ErrorKind::UnknownNames(_))
     }
 
+    /// The error of a retry table that can't be read, with the others of its file.
+    pub fn table_error(&self) -> Option<&TableError> {
+        match &*self.0 {
+            ErrorKind::Table { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
     /// Returns whether the protos don't compile, or have what Rust code can't be generated for.
     #[must_use]
     pub fn is_protos(&self) -> bool {
@@ -109,6 +117,11 @@ impl Error {
             ErrorKind::UnknownNames(findings) => findings,
             _ => &[],
         }
+    }
+
+    /// The errors of the table after the first.
+    fn other_errors(&self) -> &[TableError] {
+        self.table_error().map_or(&[], TableError::others)
     }
 
     fn help_text(&self) -> Option<String> {
@@ -131,7 +144,8 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Escaped(&*self.0))
+        write!(f, "{}", Escaped(&*self.0))?;
+        self.other_errors().iter().try_for_each(|other| write!(f, "\n{other}"))
     }
 }
 
@@ -176,8 +190,9 @@ fn write_finding(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")?;
-        self.help_text().map_or(Ok(()), |help| write!(f, "\n  help: {}", Escaped(help)))
+        write!(f, "{}", Escaped(&*self.0))?;
+        self.help_text().map_or(Ok(()), |help| write!(f, "\n  help: {}", Escaped(help)))?;
+        self.other_errors().iter().try_for_each(|other| write!(f, "\n{other}"))
     }
 }
 
@@ -225,8 +240,11 @@ impl Diagnostic for Error {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         match &*self.0 {
             ErrorKind::Table { error, source: Some(_) } => {
-                let span = error.origin()?.span();
-                Some(Box::new(std::iter::once(LabeledSpan::at(span, "here"))))
+                let others = error.others().iter().map(|other| (other, other.message()));
+                let labels = std::iter::once((error, "here")).chain(others);
+                let label =
+                    |(error, text): (&TableError, &str)| Some(LabeledSpan::at(error.origin()?.span(), text));
+                Some(Box::new(labels.filter_map(label)))
             }
             ErrorKind::Protos(error) => error.labels(),
             _ => None,

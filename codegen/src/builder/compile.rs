@@ -12,8 +12,9 @@ use crate::includes::compiler;
 use crate::tables::Loaded;
 use crate::{Error, cargo, limits, operation_types};
 use gax_table::RetryThrottling;
+use gax_table::descriptors::MessageTypes;
 use proc_macro2::{Literal, TokenStream};
-use prost::Message;
+use prost::{DecodeError, Message};
 use prost_build::Module;
 use prost_types::FileDescriptorSet;
 use std::any::Any;
@@ -156,14 +157,14 @@ impl Builder {
         include: Include,
     ) -> Result<Generated, Error> {
         refuse_editions(&compiled.set)?;
-        limits::check(&compiled.set, &self.extern_paths)?;
+        let extern_paths: Vec<String> = self.extern_paths.iter().map(|(proto, _)| proto.clone()).collect();
+        limits::check(&compiled.set, &extern_paths)?;
         let nameless = limits::leave_out(&mut compiled.set);
         let runtime = rust_path("runtime_path", &self.runtime_path)?;
         rust_path("proto_path", &self.proto_path)?;
         for (proto, rust) in &self.extern_paths {
             rust_path(&format!("extern_path({proto:?}, ..)"), rust)?;
         }
-        let extern_paths: Vec<String> = self.extern_paths.iter().map(|(proto, _)| proto.clone()).collect();
         let options = GeneratorOptions {
             requested: compiled.requested.as_ref(),
             extern_paths: &extern_paths,
@@ -173,25 +174,26 @@ impl Builder {
             service_yaml: loaded.service_yaml.as_ref(),
         };
         let table = &loaded.table;
-        let methods =
-            MethodOptions::decode(&compiled.encoded).map_err(|error| Error::generator(error.into()))?;
+        let unreadable = |error: DecodeError| Error::generator(error.into());
+        let methods = MethodOptions::decode(&compiled.encoded).map_err(unreadable)?;
+        let types = MessageTypes::decode(&compiled.encoded).map_err(unreadable)?;
         let config =
             Rc::new(GeneratorConfig::new(&Descriptors::new(&compiled.set), &methods, table, &options));
-        if let Some(error) = config.unusable.first() {
-            return Err(Error::table(error.clone(), "", None));
+        if let Some((first, others)) = config.unusable.split_first() {
+            return Err(Error::table(first.clone().followed_by(others.to_vec()), "", None));
         }
         let misspelt: Vec<_> = config.unknown.iter().filter(|name| name.has_suggestion()).cloned().collect();
         if self.deny_unknown_methods && !misspelt.is_empty() {
             return Err(Error::unknown_names(misspelt));
         }
-        let (annotations, mut unusable) =
-            Annotations::read(&compiled.set, &methods, |service, method| config.calls(service, method));
-        let yaml = loaded.service_yaml.as_ref().filter(|_| compiled.has_extensions);
-        let ids = RequestIds::read(yaml, &compiled.encoded, |service, method| config.calls(service, method))?;
         let is_called = |service: &str, method: &str| config.calls(service, method);
+        let (annotations, mut unusable) = Annotations::read(&compiled.set, &methods, &types, is_called);
         let yaml = loaded.service_yaml.as_ref();
-        let rest =
-            self.build_rest.then(|| RestDescriptors::new(&compiled.set, methods.clone(), yaml, is_called));
+        let with_extensions = yaml.filter(|_| compiled.has_extensions);
+        let ids = RequestIds::read(with_extensions, &compiled.encoded, &types, is_called)?;
+        let rest = self
+            .build_rest
+            .then(|| RestDescriptors::new(&compiled.set, methods.clone(), &types, yaml, is_called));
         // Several builds may write to one folder. No package's file has such a name.
         let rest = rest.zip(config.first_client_package()).map(|((rest, left_out), package)| {
             unusable.extend(left_out);
@@ -203,7 +205,9 @@ impl Builder {
         let mut set = compiled.set;
         let without_types = operation_types::add(&mut set, |service, method| {
             let is_called = config.service(service).is_some_and(|code| code.gax.is_some());
-            methods.operation_types(service, method).filter(|_| is_called || config.is_mixed_in(service))
+            methods
+                .operation_types(service, method)
+                .filter(|_| is_called || config.mixed_in.contains(service))
         });
         let findings = table.findings().iter().chain(&config.unknown).chain(&config.clashes);
         let findings = findings.chain(&without_types).chain(&nameless).chain(&unusable).cloned().collect();
@@ -251,7 +255,7 @@ impl Builder {
         let own = OwnCode::default();
         prost.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(config), Rc::clone(&own))));
         let requests = set.file.into_iter().map(|mut file| {
-            if !config.has_services(file.name()) {
+            if !config.files.contains(file.name()) {
                 // prost can't handle a package whose services generate no code.
                 file.service.clear();
             }
@@ -263,8 +267,8 @@ impl Builder {
         let modules = std::panic::catch_unwind(AssertUnwindSafe(|| prost.generate(requests)))
             .map_err(|panic| Error::generator(std::io::Error::other(message(&*panic))))?
             .map_err(Error::generator)?;
-        let is_code =
-            |(_, content): &(Module, String)| content.lines().any(|line| !is_blank_or_comment(line));
+        let is_blank_or_comment = |line: &str| line.trim().is_empty() || line.starts_with("//");
+        let is_code = |(_, content): &(Module, String)| !content.lines().all(is_blank_or_comment);
         let own = own.take();
         let with_own = modules.into_iter().map(|(module, mut content)| {
             content.push_str(own.get(&module).map_or("", String::as_str));
@@ -305,11 +309,6 @@ fn message(panic: &dyn Any) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
     text.unwrap_or_else(|| "it panicked".to_owned())
-}
-
-/// Returns whether there is no code in a line that prost wrote.
-fn is_blank_or_comment(line: &str) -> bool {
-    line.trim().is_empty() || line.starts_with("//")
 }
 
 fn compile(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Compiled, Error> {

@@ -1,5 +1,6 @@
 //! Why a command did not do what it was asked, and the exit status that says so.
 
+use gax_table::TableError;
 use gax_text::Escaped;
 use std::fmt;
 use std::process::ExitCode;
@@ -14,6 +15,8 @@ pub(crate) const BAD_USE: u8 = 2;
 pub(crate) enum Failure {
     /// The flags or files given make no sense; one sentence says why and what to do.
     Usage(String),
+    /// A table has no meaning.
+    Table(TableError),
     /// The thing that was tried went wrong.
     Run(String),
     /// Standard output is not to be written to.
@@ -34,7 +37,7 @@ impl Failure {
     pub(crate) fn status(&self) -> ExitCode {
         match self {
             // Output that is lost says nothing about what was found.
-            Failure::Usage(_) | Failure::Output(_) => ExitCode::from(BAD_USE),
+            Failure::Usage(_) | Failure::Table(_) | Failure::Output(_) => ExitCode::from(BAD_USE),
             Failure::Run(_) => ExitCode::from(FINDINGS),
             Failure::Shown(_) => ExitCode::SUCCESS,
         }
@@ -45,6 +48,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(sentence) | Failure::Run(sentence) => write!(f, "{}", Escaped(sentence)),
+            Failure::Table(error) => error.fmt(f),
             Failure::Output(error) => {
                 write!(f, "standard output can't be written to ({error}); write to another file or device")
             }

@@ -1,6 +1,8 @@
 //! Why a table can't be read.
 
 use super::source_location::SourceLocation;
+#[cfg(feature = "json")]
+use crate::document::Source;
 use gax_text::{Escaped, is_unprintable};
 use std::error::Error;
 use std::sync::Arc;
@@ -9,7 +11,8 @@ use std::{fmt, io};
 /// An invalid table, with the place and the correction.
 ///
 /// It prints text of the file with control characters escaped, as in `\u{1b}`; the parts have the text unchanged.
-/// `Debug`, which `main` prints for an error, shows the line as well:
+/// Where a file has [more errors](Self::others), each follows on a line of its own.
+/// `Debug`, which `main` prints for an error, shows the line of the file as well:
 ///
 /// ```text
 /// retry.json:3:14: "500ms" is not a duration; write seconds followed by s, such as "0.5s"
@@ -38,7 +41,7 @@ pub struct TableError(Box<Inner>);
 const SHOWN: usize = 100;
 const BEFORE: usize = 60;
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Inner {
     message: String,
     help: Option<String>,
@@ -47,12 +50,12 @@ struct Inner {
     /// The line that it is in.
     line: Option<String>,
     source: Option<Arc<io::Error>>,
+    others: Vec<TableError>,
 }
 
 impl TableError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self(Box::new(Inner { message, help: None, origin: None, text: None, line: None, source: None }))
+        Self(Box::new(Inner { message: message.into(), ..Inner::default() }))
     }
 
     #[cfg(feature = "json")]
@@ -81,10 +84,19 @@ impl TableError {
         self
     }
 
+    /// This error with the others of its file.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn followed_by(mut self, others: Vec<TableError>) -> Self {
+        self.0.others = others;
+        self
+    }
+
     /// This error with the line that it is in.
     #[cfg(feature = "json")]
-    pub(crate) fn in_line(mut self, line: &str) -> Self {
-        self.0.line = Some(line.to_owned());
+    pub(crate) fn in_line(mut self, source: &Source) -> Self {
+        let place = self.0.origin.as_ref().map(|origin| origin.span().start);
+        self.0.line = place.map(|place| source.line_at(place).to_owned());
         self
     }
 
@@ -102,25 +114,26 @@ impl TableError {
 
         /// The offending text, unchanged; a long text is shortened.
         pub text: Option<&str> = self.0.text.as_deref();
-    }
-}
 
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// The other errors of the file, as far as they don't follow from those before them: at most 19, in the
+        /// order in which they were found. One that ends the reading, such as text that is no JSON, hides the rest.
+        pub others: &[TableError] = self.0.others.as_slice();
+    }
+
+    /// The error without the others.
+    fn say(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(origin) = &self.0.origin {
             write!(f, "{origin}: ")?;
         }
         write!(f, "{}", Escaped(&self.0.message))?;
-        match &self.0.help {
-            Some(help) => write!(f, "; {}", Escaped(help)),
-            None => Ok(()),
+        if let Some(help) = &self.0.help {
+            write!(f, "; {}", Escaped(help))?;
         }
+        Ok(())
     }
-}
 
-impl fmt::Debug for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")?;
+    /// The line of the file, with its text underlined.
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(origin), Some(line)) = (&self.0.origin, &self.0.line) else { return Ok(()) };
         let skipped = if line.chars().count() > SHOWN { origin.column().saturating_sub(BEFORE) } else { 0 };
         let shown = line.chars().skip(skipped).take(SHOWN);
@@ -130,6 +143,21 @@ impl fmt::Debug for TableError {
         let carets = "^".repeat(text.chars().count().clamp(1, SHOWN));
         let (number, margin) = (origin.line(), " ".repeat(origin.line().to_string().len()));
         write!(f, "\n{margin} |\n{number} | {}\n{margin} | {before}{carets}", shown.trim_end())
+    }
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.say(f)?;
+        self.0.others.iter().try_for_each(|other| write!(f, "\n{other}"))
+    }
+}
+
+impl fmt::Debug for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.say(f)?;
+        self.show(f)?;
+        self.0.others.iter().try_for_each(|other| write!(f, "\n{other:?}"))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod client_config;
 mod entry_name;
+mod every_error;
 #[cfg(feature = "yaml")]
 mod gapic;
 mod named;

@@ -1,6 +1,7 @@
 //! Reads tables from bytes.
 
 use super::client_config::read_client_config;
+use super::every_error::every_error;
 use super::service_config::{dropped_file, other_readers, read_service_config_file};
 use super::syntax::{Document, may_be_service_config, read_document};
 use crate::diagnostics::Findings;
@@ -77,16 +78,11 @@ impl TableReader {
     ///
     /// # Errors
     ///
-    /// The content makes no sense in the dialect: the error says where, why, and what to write. Content of more than
-    /// 16 MiB is refused unread.
+    /// The content makes no sense in the dialect: the error says where, why, and what to write, for each place
+    /// where it makes none, as far as that can be told. Content of more than 16 MiB is refused unread.
     pub fn read(&self, content: &[u8]) -> Result<RetryTable, TableError> {
         let source = Source::decode(self.file.clone(), content)?;
-        let file =
-            self.table(&source).map_err(|error| match error.origin().map(|origin| origin.span().start) {
-                Some(place) => error.in_line(source.line_at(place)),
-                None => error,
-            })?;
-        Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
+        Ok(RetryTable::assemble(self.dialect, vec![Arc::new(self.table(&source)?)]))
     }
 
     fn table(&self, source: &Source) -> Result<TableFile, TableError> {
@@ -95,11 +91,15 @@ impl TableReader {
             Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(source, self.format) => {
                 Ok(dropped_file(&error))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.in_line(source)),
             Ok(document) => {
-                let file = self.file(source, &document, findings)?;
+                let format = document.format;
+                let file = self.file(source, &document, findings).map_err(|first| {
+                    let again = Self { other_readers: false, ..self.clone() };
+                    every_error(source, document, first, |left| again.file(source, left, Findings::default()))
+                })?;
                 Ok(TableFile {
-                    format: Some(document.format),
+                    format: Some(format),
                     #[cfg(feature = "lint")]
                     start: Some(source.origin(Span::default())),
                     ..file

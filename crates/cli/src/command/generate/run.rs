@@ -88,6 +88,9 @@ fn failure(error: &Error) -> Failure {
                         --deny-unknown-methods out";
         return Failure::Run(sentence.to_owned());
     }
+    if let Some(error) = error.table_error() {
+        return Failure::Table(error.clone());
+    }
     let sentence = error.to_string().replace("generate_encoded_fds: ", "--descriptor-set ");
     Failure::Usage(advised(sentence, error))
 }

@@ -108,9 +108,10 @@ impl Reading {
         gapic_yaml: Option<&Input>,
         api: Option<&Api>,
     ) -> Result<RetryTable, Failure> {
-        let table = self.merged_in(self.dialect(), tables, gapic_yaml).map_err(|error| no_table(&error))?;
-        match api.and_then(|api| table.unusable_entries(&api.services).into_iter().next()) {
-            Some(error) => Err(no_table(&error)),
+        let table = self.merged_in(self.dialect(), tables, gapic_yaml).map_err(Failure::Table)?;
+        let mut unusable = api.map_or_else(Vec::new, |api| table.unusable_entries(&api.services)).into_iter();
+        match unusable.next() {
+            Some(first) => Err(Failure::Table(first.followed_by(unusable.collect()))),
             None => Ok(table),
         }
     }
@@ -270,8 +271,4 @@ impl From<FormatName> for TableFormat {
             FormatName::Openapi => TableFormat::OpenApi,
         }
     }
-}
-
-pub(super) fn no_table(error: &TableError) -> Failure {
-    usage!("{error}")
 }

@@ -1,5 +1,5 @@
 use super::{one_entry, one_policy};
-use crate::RetryTable;
+use crate::{Dialect, RetryTable, TableError};
 use std::error::Error;
 
 fn error(text: &str) -> String {
@@ -193,4 +193,104 @@ fn a_file_that_can_not_be_read_says_why() {
 #[test]
 fn a_text_that_is_fine_is_no_error() {
     assert!(RetryTable::parse(&one_policy("")).is_ok());
+}
+
+/// The places of all errors of a file, with the texts that they are about.
+fn places(text: &str, dialect: Dialect) -> Vec<(usize, String)> {
+    let error = RetryTable::reader().dialect(dialect).read(text.as_bytes()).unwrap_err();
+    let lines = error.to_string().lines().count();
+    let errors: Vec<_> = std::iter::once(&error).chain(error.others()).collect();
+    assert_eq!(lines, errors.len(), "{error}");
+    let place = |error: &&TableError| {
+        assert!(format!("{error:?}").contains(" |\n"), "{error:?}");
+        (error.origin().unwrap().line(), error.text().unwrap().to_owned())
+    };
+    errors.iter().map(place).collect()
+}
+
+fn expected(places: &[(usize, &str)]) -> Vec<(usize, String)> {
+    places.iter().map(|(line, text)| (*line, (*text).to_owned())).collect()
+}
+
+#[test]
+fn every_wrong_value_of_a_file_is_an_error() {
+    let text = r#"{"methodConfig": [
+        {"name": [{"service": "a.B", "method": "C"}], "timeout": "500ms"},
+        {"name": [{"service": "a.B", "method": "D"}], "retryPolicy": {"maxAttempts": "x", "initialBackoff": "1s",
+            "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAIL", "NOPE"]}},
+        {"name": [{"service": 5}]}
+    ]}"#;
+    let all = [(2, "\"500ms\""), (3, "\"x\""), (4, "\"UNAVAIL\""), (4, "\"NOPE\""), (5, "5")];
+    assert_eq!(places(text, Dialect::AsWritten), expected(&all));
+    // For gRPC a policy without attempts or codes is an error too, but here only because theirs are wrong.
+    assert_eq!(places(text, Dialect::Grpc), expected(&all));
+}
+
+#[test]
+fn what_follows_from_another_error_is_none() {
+    let text = r#"{"interfaces": {"a.B": {
+        "retry_codes": {"idempotent": ["UNAVAIL"], "non": 4},
+        "retry_params": {"default": {"initial_retry_delay_millis": "x"}},
+        "methods": {
+            "C": {"timeout_millis": "y", "retry_codes_name": "non", "retry_params_name": "default"},
+            "D": {"timeout_millis": 5, "retry_codes_name": "none", "retry_params_name": "default"}
+        }}}}"#;
+    let all = [(2, "\"UNAVAIL\""), (2, "4"), (3, "\"x\""), (5, "\"y\""), (6, "\"none\"")];
+    assert_eq!(places(text, Dialect::AsWritten), expected(&all));
+}
+
+#[test]
+fn there_is_an_end_to_errors() {
+    let entries: Vec<String> =
+        (0..50).map(|n| format!(r#"{{"name": [{{"service": "a.B{n}"}}], "timeout": {n}}}"#)).collect();
+    let text = format!(r#"{{"methodConfig": [{}]}}"#, entries.join(","));
+    assert_eq!(RetryTable::parse(&text).unwrap_err().others().len(), 19);
+    for text in ["", "{", "[]", r#"{"methodConfig": 5}"#, "5"] {
+        let others = RetryTable::parse(text).err().map_or(0, |error| error.others().len());
+        assert_eq!(others, 0, "{text}");
+    }
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn every_wrong_value_of_a_toml_table_is_an_error() {
+    let text = r#"
+[codes]
+bad = 5
+[[entry]]
+for = ["a.B/C"]
+codes = "bad"
+total_timeout = "5 parsecs"
+[[entry]]
+for = ["a.B/D"]
+max_attempts = "x"
+[[entry]]
+for = ["a.B/E"]
+codes = "idem"
+hedging = { percentile = 3 }
+"#;
+    let all = [(3, "5"), (7, "\"5 parsecs\""), (10, "\"x\""), (13, "\"idem\""), (14, "3")];
+    assert_eq!(places(text, Dialect::AsWritten), expected(&all));
+}
+
+#[cfg(feature = "yaml")]
+#[test]
+fn every_wrong_value_of_gapic_yaml_is_an_error() {
+    let text = r"config_schema_version: 1.0.0
+interfaces:
+- name: a.B
+  retry_codes_def:
+  - name: idempotent
+    retry_codes:
+    - UNAVAIL
+  retry_params_def:
+  - name: default
+    initial_retry_delay_millis: x
+  methods:
+  - name: C
+    retry_codes_name: idempotent
+    retry_params_name: default
+    timeout_millis: y
+";
+    assert_eq!(places(text, Dialect::AsWritten), expected(&[(7, "UNAVAIL"), (10, "x"), (15, "y")]));
 }

@@ -8,7 +8,7 @@ use crate::input::Input;
 use crate::render::grouped;
 use gax_table::clients::{self, Client};
 use gax_table::lint::{Linter, Needs, Rule, Target, rules, sibling_drift};
-use gax_table::{Finding, RetryTable, Severity};
+use gax_table::{Finding, RetryTable, Severity, TableError};
 use gax_text::closest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -183,8 +183,10 @@ fn findings_of(file: &Loaded, linter: &Linter) -> Vec<Finding> {
     match &file.table {
         Ok(table) => linter.run(table),
         Err(error) => {
-            let finding = Finding::new("unreadable-table", Severity::Error, error.message());
-            linter.apply(vec![finding.at_error(error)])
+            let finding = |error: &TableError| {
+                Finding::new("unreadable-table", Severity::Error, error.message()).at_error(error)
+            };
+            linter.apply(std::iter::once(error).chain(error.others()).map(finding).collect())
         }
     }
 }
