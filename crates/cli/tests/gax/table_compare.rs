@@ -1,4 +1,4 @@
-use super::{gax_with, session, transcript};
+use super::{gax_with, session, stdout, transcript};
 use insta::assert_snapshot;
 
 const LIBRARY: &str = "library_grpc_service_config.json";
@@ -17,6 +17,18 @@ fn a_method_is_explained() {
 #[test]
 fn a_hedged_method_is_explained() {
     assert_snapshot!(session("table explain hedged.toml GetBook"));
+}
+
+#[test]
+fn a_total_timeout_that_cuts_a_stream_is_explained() {
+    let explain = |method: &str| {
+        stdout(&format!(
+            "table explain --proto-path generate --proto echo.proto -- generate/dialect.json {method}"
+        ))
+    };
+    let cut = "its stream of responses is cut after 10 s, however much it has delivered";
+    assert!(explain("Repeat").contains(cut), "{}", explain("Repeat"));
+    assert!(!explain("Say").contains("stream"), "{}", explain("Say"));
 }
 
 #[test]

@@ -123,3 +123,45 @@ fn words(name: &str) -> Vec<String> {
     words.retain(|word| !matches!(&**word, "alpha" | "beta" | "v"));
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capital(verb: &str) -> String {
+        let (first, rest) = verb.split_at(1);
+        first.to_uppercase() + rest
+    }
+
+    #[test]
+    fn each_reading_verb_reads_a_thing() {
+        for verb in READS.split_whitespace().map(capital) {
+            for thing in ["Item", "Items", "Order", "TaxRecord", "OpenOrder", "_item_label"] {
+                assert_eq!(by_name(&format!("{verb}{thing}"), false), Action::Read, "{verb}{thing}");
+            }
+        }
+        for verb in READS_OF_MANY.split_whitespace().map(capital) {
+            assert_eq!(by_name(&format!("{verb}Items"), false), Action::Read, "{verb}");
+        }
+    }
+
+    #[test]
+    fn no_writing_verb_reads_wherever_it_stands() {
+        let lists = [CREATES, REMOVALS, CHANGES, CREATING_NOUNS, CHANGING_NOUNS];
+        for verb in lists.into_iter().flat_map(str::split_whitespace).map(capital) {
+            for name in [
+                format!("{verb}Item"),
+                format!("{verb}Items"),
+                format!("Batch{verb}Items"),
+                format!("GetAnd{verb}Item"),
+                format!("GetItemAnd{verb}"),
+                format!("GetOr{verb}Item"),
+                format!("CheckThen{verb}"),
+            ] {
+                for streams in [false, true] {
+                    assert_ne!(by_name(&name, streams), Action::Read, "{name}");
+                }
+            }
+        }
+    }
+}

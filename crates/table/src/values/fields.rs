@@ -135,7 +135,7 @@ impl Scalars<'_> {
             }
             Dialect::AsWritten => {
                 let message = format!("{:?} is null, which is treated as absent", member.key);
-                let help = "remove the field: gRPC itself rejects the whole file";
+                let help = "remove the field: grpc-java rejects the whole file";
                 findings.push(self.source.warning("null-value", member.key_span, message, help));
             }
         }

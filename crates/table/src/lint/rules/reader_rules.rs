@@ -52,7 +52,7 @@ declare! {
         "something that one of gRPC's libraries reads differently from A6",
         "Write what all libraries accept, as the finding describes.";
     "null-value", Warning,
-        "a null, which gRPC itself rejects",
+        "a null, which grpc-java rejects",
         "Remove the field.";
     "default-timeout", Note,
         "a method without a timeout, for which the reader has a default",
