@@ -97,6 +97,7 @@ impl Error {
     }
 
     /// The error of a retry table that can't be read, with the others of its file.
+    #[must_use]
     pub fn table_error(&self) -> Option<&TableError> {
         match &*self.0 {
             ErrorKind::Table { error, .. } => Some(error),

@@ -26,7 +26,7 @@ fn a_total_timeout_that_cuts_a_stream_is_explained() {
             "table explain --proto-path generate --proto echo.proto -- generate/dialect.json {method}"
         ))
     };
-    let cut = "its stream of responses is cut after 10 s, however much it has delivered";
+    let cut = "Its stream of responses is cut after 10 s, however much it has delivered";
     assert!(explain("Repeat").contains(cut), "{}", explain("Repeat"));
     assert!(!explain("Say").contains("stream"), "{}", explain("Say"));
 }

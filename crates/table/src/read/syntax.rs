@@ -35,7 +35,7 @@ pub(super) fn read_document(
                 .map_err(|error| other_syntax(source, wanted).unwrap_or(error))?;
             findings.extend(error.as_ref().map(|error| {
                 Finding::new("not-strict-json", Severity::Warning, error.message())
-                    .with_help("grpc-go, grpcio and grpc-js reject the whole file")
+                    .with_help("gRPC itself rejects the whole file, grpc-java aside")
                     .at(error.origin().cloned())
             }));
             not_strict = error;
