@@ -11,8 +11,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::mpsc;
@@ -156,6 +156,7 @@ pub enum Handshake {
 pub struct TlsServer {
     accept: mpsc::UnboundedSender<DuplexStream>,
     connections: Arc<AtomicUsize>,
+    now: Arc<Mutex<Option<Handshake>>>,
 }
 
 impl TlsServer {
@@ -169,16 +170,25 @@ impl TlsServer {
         tokio::spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
         let connections = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&connections);
+        let now = Arc::new(Mutex::new(None));
+        let replaced = Arc::clone(&now);
         tokio::spawn(async move {
             while let Some(io) = accepted.recv().await {
                 let number = counted.fetch_add(1, Ordering::SeqCst);
-                let handshake = handshakes[number.min(handshakes.len() - 1)].clone();
+                let replaced = replaced.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let handshake =
+                    replaced.unwrap_or_else(|| handshakes[number.min(handshakes.len() - 1)].clone());
                 let ready = ready.clone();
                 // However the connection ends, the test sees it from the other side.
                 tokio::spawn(async move { drop(serve(io, handshake, ready).await) });
             }
         });
-        Self { accept, connections }
+        Self { accept, connections, now }
+    }
+
+    /// Does so with every connection from now on.
+    pub fn replace(&self, handshake: Handshake) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(handshake);
     }
 
     /// How many connections were made.

@@ -21,7 +21,7 @@ use tonic::body::Body;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax::RetrySettings;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Reply, Setup, Stack, VirtualClock, ms, report_of, reported};
+use tonic_gax_tests::{Authority, Reply, Setup, Stack, TlsServer, VirtualClock, ms, report_of, reported};
 use tower::util::Oneshot;
 use tower_service::Service;
 
@@ -43,6 +43,8 @@ struct Scenario {
     always: Vec<ConnectionFault>,
     /// The server is away from the first moment to the second.
     outage: Option<(Duration, Duration)>,
+    /// The outage is a certificate that has expired, until it is renewed.
+    expires: bool,
     /// What `Connection` waits before it connects again.
     backoff: ConnectBackoff,
     /// What each of the servers does: `Channel` picks one of several by chance, `Connection` the next in turn.
@@ -58,6 +60,7 @@ impl Scenario {
             first: |_| Vec::new(),
             always: Vec::new(),
             outage: None,
+            expires: false,
             backoff: ConnectBackoff::default(),
             servers: || vec![Script::always(Reply::Serve)],
         }
@@ -88,6 +91,11 @@ impl Scenario {
             Self { backoff: quick, ..Self::restart("restart of 300 ms, initial back-off 100 ms", ms(300)) },
             Self { backoff: quick, ..Self::restart("restart of 2 s, longest back-off 100 ms", ms(2_000)) },
             Self { backoff: quick, ..Self::restart("outage of 30 s, longest back-off 100 ms", ms(30_000)) },
+            Self {
+                outage: Some((Duration::ZERO, ms(2_000))),
+                expires: true,
+                ..Self::new("a certificate has expired and is renewed after 2 s")
+            },
             Self {
                 first: |_| vec![vec![ConnectionFault::Close(When::Start)]; 2],
                 ..Self::new("two connections accepted and closed")
@@ -190,9 +198,9 @@ impl fmt::Display for Range {
 /// Calls over that transport while the scenario happens.
 async fn calls<T: GrpcTransport + Sync>(
     transport: T,
-    proxies: &[FaultProxy],
     scenario: &Scenario,
     setup: &Setup,
+    away: impl Fn(bool),
 ) -> Outcome {
     let caller = Stack::Layer.caller(transport, setup);
     let (start, mut running) = (VirtualClock::start(), JoinSet::new());
@@ -201,16 +209,11 @@ async fn calls<T: GrpcTransport + Sync>(
     while start.elapsed() < scenario.time {
         if let Some((from, until)) = outage {
             if !is_away && start.elapsed() >= from {
-                for proxy in proxies {
-                    proxy.always([ConnectionFault::Refuse]);
-                    proxy.now(&ConnectionFault::Reset(When::Start));
-                }
+                away(true);
                 is_away = true;
             }
             if start.elapsed() >= until {
-                for proxy in proxies {
-                    proxy.always([]);
-                }
+                away(false);
                 outage = None;
             }
         }
@@ -234,6 +237,29 @@ async fn calls<T: GrpcTransport + Sync>(
 
 /// One run over a channel, or over a connection.
 async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) -> Outcome {
+    let total = ms(10_000)
+        .max(scenario.outage.map_or(Duration::ZERO, |(from, until)| 2 * until.saturating_sub(from)));
+    let settings = RetrySettings::builder().initial_rpc_timeout(ms(300)).total_timeout(total);
+    let settings =
+        settings.initial_retry_delay(ms(100)).max_attempts(if total > ms(10_000) { 100 } else { 5 });
+    let Ok(settings) = settings.build() else { return Outcome::default() };
+    let setup = Setup::new(settings).seeded(seed);
+    let setup = if retries { setup } else { setup.without_retries() };
+    if scenario.expires {
+        let ours = Authority::new("ours");
+        let expired = ours.server("server.test", [2000, 2001], &["h2"]);
+        let server = TlsServer::start([expired]);
+        let away = |is_away: bool| {
+            if !is_away {
+                server.replace(ours.good(&["h2"]));
+            }
+        };
+        return if is_channel {
+            calls(server.channel(Some(ours.channel_tls())), scenario, &setup, away).await
+        } else {
+            calls(server.connection(ours.connection_tls()), scenario, &setup, away).await
+        };
+    }
     let servers: Vec<_> = (scenario.servers)().into_iter().map(VirtualServer::start).collect();
     let proxies: Vec<_> = servers.iter().map(|server| FaultProxy::in_memory(server.connector())).collect();
     for (proxy, _) in &proxies {
@@ -243,14 +269,16 @@ async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) ->
         proxy.always(scenario.always.clone());
     }
     let (proxies, pipes): (Vec<_>, Vec<_>) = proxies.into_iter().unzip();
-    let total = ms(10_000)
-        .max(scenario.outage.map_or(Duration::ZERO, |(from, until)| 2 * until.saturating_sub(from)));
-    let settings = RetrySettings::builder().initial_rpc_timeout(ms(300)).total_timeout(total);
-    let settings =
-        settings.initial_retry_delay(ms(100)).max_attempts(if total > ms(10_000) { 100 } else { 5 });
-    let Ok(settings) = settings.build() else { return Outcome::default() };
-    let setup = Setup::new(settings).seeded(seed);
-    let setup = if retries { setup } else { setup.without_retries() };
+    let away = |is_away: bool| {
+        for proxy in &proxies {
+            if is_away {
+                proxy.always([ConnectionFault::Refuse]);
+                proxy.now(&ConnectionFault::Reset(When::Start));
+            } else {
+                proxy.always([]);
+            }
+        }
+    };
     let connecting = scenario.connecting;
     let connect = move |pipes: Pipes| async move {
         tokio::time::sleep(connecting).await;
@@ -264,7 +292,7 @@ async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) ->
         let Some(first) = channels.next() else { return Outcome::default() };
         let random = Arc::new(Mutex::new(Random(seed)));
         let channels = Balanced { first, others: channels.collect(), random };
-        calls(channels, &proxies, scenario, &setup).await
+        calls(channels, scenario, &setup, away).await
     } else {
         let addresses = (0..).zip(&pipes).map(|(port, _)| SocketAddr::from(([10, 0, 0, 1], port)));
         let list = AddressList::new(addresses.map(Address::from));
@@ -278,7 +306,7 @@ async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) ->
             }
         });
         let Ok(connection) = connection.connect_lazy() else { return Outcome::default() };
-        calls(connection, &proxies, scenario, &setup).await
+        calls(connection, scenario, &setup, away).await
     }
 }
 
