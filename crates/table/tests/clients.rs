@@ -266,6 +266,25 @@ fn the_page_has_the_rules_in_which_clients_differ() {
     assert_eq!(table.split("\n\n").next().unwrap().to_owned() + "\n", rows);
 }
 
+#[test]
+fn an_empty_list_of_codes_is_told_beside_another_refusal() {
+    let config = |codes: &str| {
+        let policy = r#""initialBackoff": "1s", "maxBackoff": "1s", "backoffMultiplier": 2"#;
+        format!(
+            r#"{{"methodConfig": [{{"name": [{{"service": "a.B"}}], "retryPolicy": {{{policy}, "retryableStatusCodes": {codes}}}}}]}}"#
+        )
+    };
+    for client in Client::ALL {
+        let messages = |codes: &str| {
+            let report = client.read(config(codes).as_bytes(), &ClientOptions::default(), None, None);
+            report.deviations.into_iter().map(|deviation| deviation.message).collect::<Vec<_>>()
+        };
+        let empty = "retryableStatusCodes names no code";
+        assert_eq!(messages("[]"), ["maxAttempts is missing", empty], "{client}");
+        assert!(!messages(r#"["NOPE"]"#).contains(&empty.to_owned()), "{client}");
+    }
+}
+
 /// What the readers here say of other clients, which the rules have to say too.
 #[test]
 fn sentences_that_name_other_clients_follow_the_rules() {

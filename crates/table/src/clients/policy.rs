@@ -93,8 +93,10 @@ impl Reader<'_> {
         let advice = Fix::Advice("write a number above 0, such as 2");
         self.check(multiplier, |number| *number > 0.0, "backoffMultiplier is not above 0", advice);
         let per_attempt = self.per_attempt_timeout(policy);
+        let before = self.deviations.len();
         let codes = self.codes(policy, "retryableStatusCodes");
-        let is_refused = self.deviations.iter().any(|known| known.verdict == self.refusal());
+        // Codes that the client refuses are no empty list.
+        let is_refused = self.deviations.iter().skip(before).any(|known| known.verdict == self.refusal());
         let is_empty = codes.as_ref().is_none_or(|(codes, _)| codes.is_empty());
         if is_empty && !(codes.is_some() && is_refused) && per_attempt.is_none() {
             let span = codes.as_ref().map_or(policy.span, |(_, span)| *span);
