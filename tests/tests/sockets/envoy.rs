@@ -108,9 +108,11 @@ async fn through(program: OsString, port: u16) -> (Option<Code>, u64) {
     let table = r#"{"methodConfig": [{"name": [{"service": "google.cloud.asset.v1.AssetService"}], "timeout": "1s",
         "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.01s", "maxBackoff": "0.02s", "backoffMultiplier": 2,
             "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
-    let converted = RetryTable::parse(table).unwrap().convert(ConversionTarget::Envoy);
-    let (running, connection) = Running::start(program, port, converted.text()).await;
-    let call = Stack::Layer.list(connection, &Setup::new(lasting(30_000)).without_retries());
+    let table = RetryTable::parse(table).unwrap();
+    let routes = table.convert(ConversionTarget::Envoy).text().to_owned();
+    let (running, connection) = Running::start(program, port, &routes).await;
+    let setup = Setup::new(lasting(30_000)).without_retries();
+    let call = Stack::Layer.list(connection, &setup);
     let result = tokio::time::timeout(Duration::from_secs(30), call).await.unwrap();
     (result.err().map(|status| status.code()), running.retries())
 }
