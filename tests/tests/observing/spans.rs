@@ -13,8 +13,10 @@ use std::sync::Arc;
 use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
 use tonic_gax::{CodeExt as _, OperationOptions, RetryLayer};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient as GeneratedClient, AssetServiceSettings, ListAssetsRequest,
+};
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -303,6 +305,30 @@ async fn a_name_that_matches_nothing_is_one_warning() {
         }
         assert_eq!(lines.take(), Vec::from_iter(expected), "{names:?}");
     }
+}
+
+/// A generated client knows its methods.
+#[tokio::test(start_paused = true)]
+async fn a_name_that_a_generated_client_does_not_have_is_one_warning() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let policies = |method: &str| {
+        let name = format!("google.cloud.asset.v1.AssetService/{method}");
+        MethodPolicies::new().method(&name, MethodSettings::new(settings(), Code::Unavailable))
+    };
+    let live = LivePolicies::new(policies("ListAssets"));
+    let client =
+        GeneratedClient::with_settings(server.channel(), AssetServiceSettings::default().live(&live));
+    assert_eq!(lines.take(), [""; 0]);
+    live.replace(policies("ListAsset"));
+    let service = "google.cloud.asset.v1.AssetService";
+    let expected = format!(
+        "WARN in nothing: message=the retry settings name {service}/ListAsset, which no described method has; did you mean \
+         {service}/ListAssets?"
+    );
+    assert_eq!(lines.take(), [expected]);
+    drop(client);
 }
 
 /// What asks policies for a service that they don't have, or has settings for a rule that there isn't.

@@ -3,8 +3,11 @@
 use crate::settings::client_config::Followed;
 use crate::settings::stub_settings::{StubSettings, call_by_table};
 use crate::settings::{CallSettings, ClientSettings};
+use gax_driver::__private::CurrentPolicies;
+use gax_driver::__private::unused_names::{unknown_names, warn_of};
 use gax_driver::LivePolicies;
 use gax_retry::MethodPolicies;
+use std::sync::Arc;
 
 impl<S> ClientSettings<S> {
     /// Takes the settings of RPCs from live policies, such as those of a `SettingsHandle` of `gax-table`, by the same rules as when
@@ -13,8 +16,12 @@ impl<S> ClientSettings<S> {
     pub fn live(mut self, live: impl AsRef<LivePolicies>) -> Self {
         let live = live.as_ref();
         self.config.options.observers.follow(live);
-        let known = self.config.stub.paths().map(String::into_boxed_str).collect();
-        let known = live.follow(|_, _| (), Some(known));
+        let known: Arc<[Box<str>]> = self.config.stub.paths().map(String::into_boxed_str).collect();
+        let paths = Arc::clone(&known);
+        let look = move |current: &CurrentPolicies, _: Option<&()>| {
+            warn_of(|| unknown_names(&current.policies, paths.iter().map(|path| &**path)));
+        };
+        let known = live.follow(look, Some(known));
         self.config.followed = Some(Followed { live: live.clone(), _known: known });
         self
     }

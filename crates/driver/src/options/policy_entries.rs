@@ -26,7 +26,7 @@ impl<C: Borrow<Policy>> PolicyEntries<C> {
         hedging: Option<Hedging>,
         make: impl Fn(&MethodSettings) -> C,
     ) -> Self {
-        warn_of(|| unknown_names(&policies));
+        warn_of(|| unknown_names(&policies, policies.described()));
         let entry = |settings: &MethodSettings| {
             let hedging = hedging.filter(|_| settings.own_hedging().is_none());
             let hedged = |hedging| make(&settings.clone().hedging(Some(hedging)));
