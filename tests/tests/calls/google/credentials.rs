@@ -2,9 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
+use gax_client::CallSettings;
 use gax_client::google::GoogleHeaders;
+use gax_driver::Retryer;
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsLayer, CredentialsService};
 use gax_driver::report::Delivery;
+use gax_retry::Code::Unavailable;
+use gax_retry::RetrySettings;
+use gax_streams::resumption::{Processed, Resume, StreamResumption};
+use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy};
 use gax_testing::VirtualServer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use tonic::{Code, Request, Status};
 use tonic_gax::{OperationError, OperationOptions, StopReason};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
-    Row, TablesClient, TablesSettings, tables_client,
+    Row, TableRequest, TablesClient, TablesSettings, tables_client,
 };
 use tonic_gax_tests::{BodyPart, Reply, Script, error_report, ms};
 use tower_layer::Layer as _;
@@ -158,6 +164,100 @@ async fn calls_that_are_refused_together_share_one_fetch() {
     let (a, b, c) = tokio::join!(read(), read(), read());
     a.and(b).and(c).unwrap();
     assert_eq!(fetches.load(Ordering::Relaxed), 2);
+}
+
+/// Whoever makes the call: it is repeated by what retries around the credentials. What nothing retries there fails, and the next
+/// call has others.
+#[tokio::test(start_paused = true)]
+async fn refused_credentials_are_dropped_whoever_makes_the_call() {
+    for (caller, is_repeated) in [
+        ("a subscription over a generated client", true),
+        ("a subscription over the layer", true),
+        ("a subscription over tonic's client", false),
+        ("a closure over a generated client", true),
+        ("a closure over tonic's client", false),
+        ("tonic's client", false),
+    ] {
+        let server = VirtualServer::start(Script::of([refusal(), good(), good()]));
+        let (credentials, fetches) = numbered(HOUR);
+        let channel = CredentialsService::new(server.channel(), credentials);
+        let generated = TablesClient::new(channel.clone());
+        let layered = tables_client::TablesClient::new(layer(&GoogleHeaders::new()).layer(channel.clone()));
+        let mut tonic = tables_client::TablesClient::new(channel);
+        let settings = RetrySettings::builder().max_attempts(1).build().unwrap();
+        let subscriber = Subscriber::new(&CallSettings::new(settings.clone(), [Unavailable]));
+        let retryer = Retryer::new(&settings, [Unavailable]);
+        let mut call = async || match caller {
+            "a subscription over a generated client" => {
+                let client = generated.clone();
+                let connect = move |opening: Opening<TableRequest, ()>| {
+                    let client = client.clone();
+                    async move { client.watch(opening.into_request()).await }
+                };
+                subscriber.subscribe(table("t"), OneRow, connect).update().await.map(drop)
+            }
+            "a subscription over the layer" => {
+                let client = layered.clone();
+                let connect = move |opening: Opening<TableRequest, ()>| {
+                    let mut client = client.clone();
+                    async move { client.watch(opening.into_request()).await }
+                };
+                subscriber.subscribe(table("t"), OneRow, connect).update().await.map(drop)
+            }
+            "a subscription over tonic's client" => {
+                let client = tonic.clone();
+                let connect = move |opening: Opening<TableRequest, ()>| {
+                    let mut client = client.clone();
+                    async move { client.watch(opening.into_request()).await }
+                };
+                subscriber.subscribe(table("t"), OneRow, connect).update().await.map(drop)
+            }
+            "a closure over a generated client" => retryer
+                .run(|_| generated.read(table("t")))
+                .await
+                .map(drop)
+                .map_err(|error| error.into_last().unwrap()),
+            "a closure over tonic's client" => {
+                let read = |_| {
+                    let mut tonic = tonic.clone();
+                    async move { tonic.read(table("t")).await }
+                };
+                retryer.run(read).await.map(drop).map_err(|error| error.into_last().unwrap())
+            }
+            _ => tonic.read(table("t")).await.map(drop),
+        };
+        let first = call().await.map_err(|status| status.code());
+        assert_eq!(first, if is_repeated { Ok(()) } else { Err(Code::Unauthenticated) }, "{caller}");
+        call().await.unwrap();
+        let tokens: Vec<String> = arrived(&server).into_iter().map(|(_, token)| token).collect();
+        let expected = ["token-1", "token-2", "token-2"];
+        assert_eq!(tokens, expected[..if is_repeated { 3 } else { 2 }], "{caller}");
+        assert_eq!(fetches.load(Ordering::Relaxed), 2, "{caller}");
+    }
+}
+
+/// Takes one message.
+struct OneRow;
+
+impl StreamResumption for OneRow {
+    type Request = TableRequest;
+    type Response = Row;
+
+    fn process(&mut self, _: &mut Row) -> Processed {
+        Processed::Deliver
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<TableRequest> {
+        Resume::Again(table("t"))
+    }
+}
+
+impl SubscriptionStrategy for OneRow {
+    type Message = ();
+
+    fn ended(&mut self) -> OnEnd {
+        OnEnd::End
+    }
 }
 
 /// The code of the failure decides what follows, and the request was not sent.

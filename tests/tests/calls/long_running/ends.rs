@@ -8,8 +8,12 @@ use super::replies::{
 use gax_client::longrunning::{
     self, Any, LongRunningEnd, LongRunningError, Operation, PollingSettings, operation,
 };
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
 use gax_retry::{Code, RetrySettings, StopReason};
-use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ExportAssetsResponse};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient, ExportAssetsRequest, ExportAssetsResponse,
+};
 use tonic_gax_tests::{Reply, VirtualServer, ms};
 
 /// Runs an export to its end, which is an error.
@@ -42,6 +46,25 @@ async fn an_operation_that_is_done_at_once_is_not_polled() {
     let server = server(replies(&exported()), [fails(tonic::Code::Internal)]);
     let response = client(&server).export_assets_operation(request()).await.unwrap();
     assert_eq!((response, polls(&server)), (ExportAssetsResponse::default(), vec![]));
+}
+
+/// The call and its polls are calls like others.
+#[tokio::test(start_paused = true)]
+async fn a_poll_whose_credentials_are_refused_is_made_again_with_others() {
+    let refused = || fails(tonic::Code::Unauthenticated);
+    let server = server(replies(&running()), [refused(), replies(&running()), refused()]);
+    let fetches = AtomicU32::new(0);
+    let credentials = Credentials::new(move || {
+        let number = 1 + fetches.fetch_add(1, Ordering::Relaxed);
+        async move { Ok(AuthHeaders::bearer(&format!("token-{number}")).unwrap()) }
+    });
+    let channel = CredentialsService::new(server.channel(), credentials);
+    let export = AssetServiceClient::new(channel).export_assets_operation(request());
+    assert_eq!(export.await.unwrap_err().end().code(), Some(Code::Unauthenticated));
+    let arrivals = server.arrivals();
+    let tokens: Vec<_> = arrivals.iter().filter_map(|arrival| arrival.header("authorization")).collect();
+    // The second poll that is refused comes within ten seconds of the first, and ends.
+    assert_eq!(tokens, [1, 1, 2, 2].map(|number| format!("Bearer token-{number}")));
 }
 
 #[tokio::test(start_paused = true)]

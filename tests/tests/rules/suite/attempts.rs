@@ -15,7 +15,6 @@ pub(super) type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
 
 pub(super) const ONE_MESSAGE: &str =
     "the caller gets its reply as a whole, so that no attempt fails behind a part of it";
-pub(super) const NO_CREDENTIALS: &str = "what it sends is the program's, with its credentials";
 pub(super) const ONE_AT_A_TIME: &str = "it has one attempt at a time";
 
 /// The attempts of a trial that are still to come.

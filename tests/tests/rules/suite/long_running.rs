@@ -1,7 +1,7 @@
 //! Long-running operations, which are polled.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::attempts::{Attempts, NO_CREDENTIALS, ONE_AT_A_TIME, ONE_MESSAGE, Running, exempt, passes};
+use super::attempts::{Attempts, ONE_AT_A_TIME, ONE_MESSAGE, Running, exempt, passes};
 use gax_client::longrunning::{self, LongRunning, Operation, PollingSettings};
 use gax_testing::{SuitePart, TestedTransport, Trial};
 
@@ -16,7 +16,7 @@ const EXEMPT: &[(SuitePart, &str)] = &[
     (SuitePart::Expiry, EACH_POLL),
     (SuitePart::Hedging, ONE_AT_A_TIME),
     (SuitePart::Commit, ONE_MESSAGE),
-    (SuitePart::Credentials, NO_CREDENTIALS),
+    (SuitePart::Credentials, "each poll is a call of a client, which passes that part itself"),
     (SuitePart::Observers, EACH_POLL),
     (SuitePart::Cancellation, EACH_POLL),
 ];

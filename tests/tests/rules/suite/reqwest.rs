@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::attempts::{Attempts, ONE_MESSAGE, Running, exempt, passes};
+use gax_driver::credentials::CredentialsService;
 use gax_driver::observe::{OperationInfo, OperationObserver};
-use gax_http::HttpRetryLayer;
-use gax_http::ReqwestService;
+use gax_http::{HttpRetryLayer, ReplayBody, ReqwestService};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use gax_testing::{SuitePart, TestedTransport, Trial};
 use std::sync::{Arc, Mutex, mpsc};
@@ -15,12 +15,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tonic_gax::OperationReport;
 
-struct Reqwest;
+/// Made by its builder, or sent through a service that adds credentials.
+enum Reqwest {
+    Built,
+    WithCredentials,
+}
 
-const EXEMPT: &[(SuitePart, &str)] = &[
+const BUILT: &[(SuitePart, &str)] = &[
     (SuitePart::Commit, ONE_MESSAGE),
-    (SuitePart::Credentials, "over credentials it is a client of HTTP like any other"),
+    (
+        SuitePart::Credentials,
+        "the builder is of a client with nothing around it, to which the program gives a token",
+    ),
 ];
+const WITH_CREDENTIALS: &[(SuitePart, &str)] = &[(SuitePart::Commit, ONE_MESSAGE)];
 
 /// Tokio's clock, which does not advance by itself while a thread is blocked.
 #[derive(Debug, Default)]
@@ -88,7 +96,7 @@ impl TestedTransport for Reqwest {
             None => layer,
         };
         let client = ReqwestService::without_redirects(::reqwest::Client::builder().no_proxy()).unwrap();
-        let client = layer.layer(client);
+        let is_built = matches!(self, Self::Built);
         Box::pin(async move {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let url = format!("http://{}/thing", listener.local_addr().unwrap());
@@ -102,19 +110,27 @@ impl TestedTransport for Reqwest {
                     connections.spawn(serve(connection, Arc::clone(&clock), attempts.clone()));
                 }
             });
-            match client.get(url).send().await {
-                Ok(response) => OperationReport::of(response.extensions()).unwrap().clone(),
+            let extensions = if is_built {
+                layer.layer(client).get(url).send().await.map(|response| response.extensions().clone())
+            } else {
+                let request = http::Request::get(url).body(ReplayBody::default()).unwrap();
+                let client = layer.layer(CredentialsService::new(client, trial.credentials()));
+                client.send(request).await.map(|response| response.extensions().clone())
+            };
+            match extensions {
+                Ok(extensions) => OperationReport::of(&extensions).unwrap().clone(),
                 Err(error) => error.report().clone(),
             }
         })
     }
 
     fn exempts(&self, part: SuitePart) -> Option<&'static str> {
-        exempt(part, EXEMPT)
+        exempt(part, if matches!(self, Self::Built) { BUILT } else { WITH_CREDENTIALS })
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_of_reqwest_pass() {
-    passes(Reqwest, EXEMPT).await;
+    passes(Reqwest::Built, BUILT).await;
+    passes(Reqwest::WithCredentials, WITH_CREDENTIALS).await;
 }

@@ -4,17 +4,19 @@
 
 use super::attempts::{Running, exempt, passes, status};
 use gax_client::ResponseStream;
+use gax_driver::credentials::CredentialsService;
 use gax_streams::ResumptionExt as _;
 use gax_streams::StreamReport;
 use gax_streams::resumption::Resumption;
 use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, VirtualServer};
+use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{IntoRequest as _, Request, Response, Status};
 use tonic_gax::{OperationError, OperationReport};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Act, Feed, Script, Setup, line};
+use tonic_gax_tests::{Act, Feed, Reply, Script, Setup, line};
 
 struct Streams {
     is_generated: bool,
@@ -22,18 +24,24 @@ struct Streams {
 }
 
 const UNTIMED: (SuitePart, &str) = (SuitePart::Expiry, "RPC timeouts don't apply to streams");
-const OPEN: (SuitePart, &str) = (SuitePart::Credentials, "its head is there before anything is refused");
-const PLAIN: &[(SuitePart, &str)] = &[UNTIMED, OPEN];
+const PLAIN: &[(SuitePart, &str)] = &[UNTIMED];
 const RESUMED: &[(SuitePart, &str)] = &[
     UNTIMED,
     (SuitePart::Hedging, "a stream that is resumed has one connection at a time"),
     (SuitePart::Commit, "a stream that breaks off is resumed behind its last message"),
-    OPEN,
 ];
+
+/// The reply before a stream is open: a server checks credentials first.
+fn head(attempt: TestedAttempt) -> (Duration, Reply) {
+    match attempt {
+        TestedAttempt::IsRefused(after) => (after, Reply::code(tonic::Code::Unauthenticated)),
+        _ => (Duration::ZERO, Reply::Serve),
+    }
+}
 
 /// The acts of an attempt's stream. Its head comes at once.
 fn acts(attempt: TestedAttempt) -> Vec<Act> {
-    let millis = |time: std::time::Duration| Act::Wait(u64::try_from(time.as_millis()).unwrap());
+    let millis = |time: Duration| Act::Wait(u64::try_from(time.as_millis()).unwrap());
     match attempt {
         TestedAttempt::Replies(after) => vec![millis(after), Act::Line(1)],
         TestedAttempt::Fails(after, code) => vec![millis(after), Act::Fail(status(code))],
@@ -71,24 +79,27 @@ async fn read<S: Stream<Item = Result<Line, Status>> + Unpin>(
 
 impl TestedTransport for Streams {
     fn run(&self, trial: Trial) -> Running {
-        let feed = Feed::new(trial.attempts().iter().map(|attempt| acts(*attempt)));
-        let server = VirtualServer::serving(TalkServer::new(feed), Script::new());
+        let is_open = |attempt: &&TestedAttempt| !matches!(attempt, TestedAttempt::IsRefused(_));
+        let feed = Feed::new(trial.attempts().iter().filter(is_open).map(|attempt| acts(*attempt)));
+        let script = Script::of(trial.attempts().iter().map(|attempt| head(*attempt)));
+        let server = VirtualServer::serving(TalkServer::new(feed), script);
+        let channel = CredentialsService::new(server.channel(), trial.credentials());
         let mut setup = Setup::new(trial.settings().clone());
         if let Some(hedging) = trial.hedging() {
             setup = setup.hedged(hedging);
         }
         let Self { is_generated, is_resumed } = *self;
         Box::pin(async move {
+            let _server = server;
             let request: Request<Line> = line(0).into_request();
             let request = if is_resumed { request.with_resumption(resumption()) } else { request };
             if is_generated {
                 let settings = setup.talk().with_options(trial.options());
-                let client = TalkClient::with_settings(server.channel(), settings);
+                let client = TalkClient::with_settings(channel, settings);
                 read(client.listen(request).await, ResponseStream::report).await
             } else {
                 let layer = setup.layer_with_descriptors().options(trial.options());
-                read(TonicTalkClient::new(layer.layer(server.channel())).listen(request).await, |_| None)
-                    .await
+                read(TonicTalkClient::new(layer.layer(channel)).listen(request).await, |_| None).await
             }
         })
     }

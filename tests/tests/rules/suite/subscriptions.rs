@@ -1,7 +1,7 @@
 //! Subscriptions, whose connections fail while they are opened, or once they are open.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::attempts::{Attempts, NO_CREDENTIALS, Running, exempt, passes};
+use super::attempts::{Attempts, Running, exempt, passes};
 use gax_client::CallSettings;
 use gax_streams::resumption::{Processed, Resume, StreamResumption};
 use gax_streams::subscription::{OnEnd, Opening, Subscriber, SubscriptionStrategy};
@@ -17,7 +17,7 @@ const EXEMPT: &[(SuitePart, &str)] = &[
     (SuitePart::Expiry, "RPC timeouts don't apply to connections"),
     (SuitePart::Hedging, "a subscription has one connection at a time"),
     (SuitePart::Commit, "a connection that breaks off is followed by another one"),
-    (SuitePart::Credentials, NO_CREDENTIALS),
+    (SuitePart::Credentials, "each connection is a call of a client, which passes that part itself"),
 ];
 
 /// Takes one message.

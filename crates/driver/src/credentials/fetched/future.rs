@@ -76,7 +76,7 @@ where
                 StateProj::Sent { future, used } => {
                     let mut response = ready!(future.poll(cx)).map_err(|error| of_service(error.into()))?;
                     if let Some(((credentials, number), delivery)) = used.take().zip(refused(&response)) {
-                        let refused = RefusedCredentials::new(move || credentials.refused(number), delivery);
+                        let refused = RefusedCredentials::new(credentials.refused(number), delivery);
                         response.extensions_mut().insert(refused);
                     }
                     return Poll::Ready(Ok(response));

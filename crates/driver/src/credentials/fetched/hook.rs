@@ -30,12 +30,12 @@ type Fetch = Box<dyn Fn() -> Fetching + Send + Sync>;
 /// # Refused credentials
 ///
 /// If a server refuses a request as `UNAUTHENTICATED`, or with the HTTP status 401, the cached credentials are no longer valid,
-/// although they have not expired. The operation drops them and sends the request again immediately with new ones, whatever its
-/// retryable codes are. This is the same attempt, also if there is only one: it has no number and takes nothing from a retry budget.
-/// Its RPC timeout starts again, within the total timeout. Credentials are dropped at most once in ten seconds, and a call that is
-/// refused a second time ends. The response must have no messages, as from servers that check credentials first. After a 401, also
-/// requests that aren't safe to retry are sent again; a body that can't be replayed isn't. A call that sets `authorization` itself
-/// doesn't use these credentials, so its rejection doesn't drop them.
+/// although they have not expired. They are dropped, and the operation around the service sends the request again immediately with
+/// new ones, whatever its retryable codes are. This is the same attempt, also if there is only one: it has no number and takes
+/// nothing from a retry budget. Its RPC timeout starts again, within the total timeout. Credentials are dropped at most once in ten
+/// seconds, and a call that is refused a second time ends. The status has to be in the head of the response, as from servers that
+/// check credentials first. After a 401, also requests that aren't safe to retry are sent again; a body that can't be replayed
+/// isn't. A call that sets `authorization` itself doesn't use these credentials, so its rejection doesn't drop them.
 ///
 /// # Examples
 ///
