@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::error::Failure;
 use crate::progress::TransferProgress;
 use bytes::{Buf as _, Bytes, BytesMut};
-use gax_driver::__private::{Clock, Timer};
+use gax_driver::__private::{Clock, Timer, earlier, until};
 use gax_driver::Note;
 use gax_http::__private::{CutOff, EndedEarly, OpenBody};
 use gax_http::ReplayBody;
@@ -19,6 +19,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// A future of an attempt.
 pub(super) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -122,7 +123,11 @@ pub(super) enum Class {
 }
 
 /// The body of a response, whose pauses are limited.
-pub(super) struct Incoming(OpenBody<UnsyncBoxBody<Bytes, BoxError>>);
+pub(super) struct Incoming {
+    body: OpenBody<UnsyncBoxBody<Bytes, BoxError>>,
+    /// The end of its attempt.
+    deadline: Option<Instant>,
+}
 
 /// The most that is read of a response which is not content.
 const MOST: usize = 1024 * 1024;
@@ -135,6 +140,7 @@ impl Incoming {
         body: R,
         idle_timeout: Duration,
         cut: Option<CutOff>,
+        deadline: Option<Instant>,
     ) -> Self
     where
         R: Body<Data: Send, Error: Into<BoxError>> + Send + 'static,
@@ -143,7 +149,7 @@ impl Incoming {
             .map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
             .map_err(Into::into)
             .boxed_unsync();
-        Self(OpenBody::new((&Method::GET, head), body, Some(idle_timeout), cut))
+        Self { body: OpenBody::new((&Method::GET, head), body, Some(idle_timeout), cut), deadline }
     }
 
     /// Its next bytes.
@@ -153,7 +159,7 @@ impl Incoming {
     /// It broke off, or stalled.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, EndedEarly>> {
         loop {
-            match poll_fn(|cx| self.0.poll_next(cx)).await?.map(Frame::into_data) {
+            match poll_fn(|cx| self.body.poll_next(cx)).await?.map(Frame::into_data) {
                 Ok(Ok(data)) if !data.is_empty() => return Some(Ok(data)),
                 Ok(_) => {}
                 Err(early) => return Some(Err(early)),
@@ -161,9 +167,11 @@ impl Incoming {
         }
     }
 
-    /// The bytes that come though everything is there. The body's end may be any, and is not awaited for long.
+    /// The bytes that come though everything is there. The body's end may be any, and is awaited neither for long nor until the
+    /// attempt is over.
     pub(super) async fn next_too_many(&mut self) -> Option<Result<Bytes, EndedEarly>> {
-        let (mut timer, deadline) = (Timer::default(), Clock::start().at(LAST_WAIT));
+        let wait = earlier(Some(LAST_WAIT), self.deadline.map(|deadline| until(deadline) / 2));
+        let (mut timer, deadline) = (Timer::default(), wait.and_then(|wait| Clock::start().at(wait)));
         let mut next = pin!(self.next());
         let next = poll_fn(|cx| match next.as_mut().poll(cx) {
             Poll::Pending => timer.poll_at(deadline, cx).map(|()| None),
@@ -192,6 +200,6 @@ impl Incoming {
 
     /// The request's body is sent to its end.
     pub(super) fn release_request(&mut self) {
-        self.0.release_request();
+        self.body.release_request();
     }
 }

@@ -265,7 +265,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
                         }
                     };
                     let (head, body) = response.into_parts();
-                    let body = Incoming::new(&head, body, self.idle_timeout, cut);
+                    let body = Incoming::new(&head, body, self.idle_timeout, cut, context.deadline());
                     let reading = self.exchange.read(step, head, body);
                     *stage = Stage::Reading { step, reading, is_parting };
                 }

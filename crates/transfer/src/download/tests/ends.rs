@@ -4,6 +4,7 @@ use super::server::{Act, TEXT, download, read, requests, server, sums};
 use crate::checksum::Checksums;
 use crate::tests::{Content, Folder, client_of};
 use crate::{Download, TransferErrorKind};
+use gax_driver::CallOptions;
 use gax_retry::Code;
 use http::header::{AUTHORIZATION, CONTENT_RANGE, ETAG, HOST, LOCATION, RANGE};
 use http::{Request, Response};
@@ -11,6 +12,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::AsyncWrite;
 
 #[tokio::test(start_paused = true)]
@@ -79,6 +81,17 @@ async fn all_bytes_and_their_checksum_are_the_end() {
                 assert!(folder.names().is_empty());
             }
         }
+    }
+}
+
+/// The wait for the end of a response is never why a download that is whole fails.
+#[tokio::test(start_paused = true)]
+async fn the_end_is_awaited_within_the_time_that_is_left() {
+    for timeout in [10, 400, 2000].map(Duration::from_millis) {
+        let (_server, client) = server([(0, Act::Stalled([3, 6, 10]))]);
+        let download = download().options(CallOptions::new().timeout(timeout));
+        let (bytes, downloaded) = download.to_bytes(&client).await.unwrap();
+        assert_eq!((&*bytes, downloaded.is_verified()), (TEXT, true), "{timeout:?}");
     }
 }
 
