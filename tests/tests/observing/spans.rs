@@ -122,6 +122,9 @@ async fn an_operation_that_retries_could_not_cure_is_one_warning_and_a_span_with
         starting("operation: otel.status"),
         ["operation: otel.status_code=\"ERROR\"", &format!("operation: otel.status_message={sentence:?}")]
     );
+    // Whoever prints the warning with the fields of its span has the sentence once.
+    let place = |start: &str| lines.iter().position(|line| line.starts_with(start));
+    assert!(place("WARN") < place("operation: "), "{lines:?}");
 }
 
 /// The level of each event about an operation that fails with that code, retried or not.

@@ -107,7 +107,6 @@ impl OperationObserver for OperationSpan {
 
     fn operation_failed(&self, operation: &OperationInfo, summary: &OperationSummary) {
         let sentence = Sentence(operation, summary);
-        self.close(summary, Some(&sentence));
         macro_rules! failed {
             ($level:ident) => {
                 $level!(
@@ -126,6 +125,8 @@ impl OperationObserver for OperationSpan {
         } else {
             failed!(warn);
         }
+        // Afterwards: an event is printed with the fields of its span, so that the sentence would be there twice.
+        self.close(summary, Some(&sentence));
     }
 
     fn operation_cancelled(&self, operation: &OperationInfo, summary: &OperationSummary) {
