@@ -147,7 +147,7 @@ impl Redis {
     }
 }
 
-/// Whether a command that may have been carried out may be sent again.
+/// Says whether a command that may have been carried out may be sent again.
 #[derive(Debug, Clone, Copy)]
 enum Safety {
     Repeatable,

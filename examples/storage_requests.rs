@@ -78,9 +78,9 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
   --seed N                       draws the random parts from a sequence that can be repeated
 ";
 
-/// What can't stand in a name or value of a query.
+/// The characters that can't stand in a name or value of a query.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// What can't stand in a path.
+/// The characters that can't stand in a path.
 const PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')

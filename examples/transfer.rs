@@ -176,7 +176,7 @@ impl Copy {
         Ok(files.len())
     }
 
-    /// Whether the object is there, with the checksum of the file.
+    /// Returns whether the object is there, with the checksum of the file.
     async fn is_there(&self, client: &Storage, name: &str, path: &Path) -> Result<bool, AnyError> {
         let objects = self.objects(client).await?;
         let crc32c = crc32c_of(path)?;

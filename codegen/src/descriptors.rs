@@ -41,7 +41,7 @@ pub(crate) struct ProtoService {
 pub(crate) struct ProtoMethod {
     pub(crate) name: String,
     pub(crate) kind: MethodKind,
-    /// Whether it returns a `google.longrunning.Operation`.
+    /// `true` if it returns a `google.longrunning.Operation`.
     pub(crate) returns_operation: bool,
     /// The full name of its response, with a leading dot.
     pub(crate) response: String,

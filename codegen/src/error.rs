@@ -40,7 +40,7 @@ enum ErrorKind {
     Protos(protox::Error),
     /// The place, or the file alone.
     Editions(String),
-    /// What Rust code can't be generated for: each problem with its place.
+    /// Things that Rust code can't be generated for: each problem with its place.
     Limits(Vec<String>),
     UnknownNames(Vec<Finding>),
     Option {

@@ -52,9 +52,9 @@ pub(crate) struct GeneratorOptions<'a> {
     pub(crate) extern_paths: &'a [String],
     /// Which of tonic's code is generated, where it compiles.
     pub(crate) tonic: TonicCode,
-    /// Whether tonic's client has `connect`.
+    /// `true` if tonic's client has `connect`.
     pub(crate) transport: bool,
-    /// Whether clients batch requests.
+    /// `true` if clients batch requests.
     pub(crate) batching: bool,
     /// Which methods of other services are mixed into those that were asked for.
     pub(crate) service_yaml: Option<&'a ServiceYaml>,
@@ -257,7 +257,7 @@ fn compiling(
     TonicCode { client, server }
 }
 
-/// What tonic's own server names without a path, next to the trait that is named like the service.
+/// The names that tonic's own server uses without a path, next to the trait that is named like the service.
 const TAKEN_BY_SERVERS: [&str; 22] = [
     "Arc",
     "B",

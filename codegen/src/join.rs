@@ -36,13 +36,13 @@ pub(crate) struct JoinedMethod {
     pub(crate) polling: Option<RetrySettings>,
     /// How it is hedged, as the table says.
     pub(crate) hedging: Option<Hedging>,
-    /// Whether its calls wait for a connection, as the table says.
+    /// `Some(true)` if its calls wait for a connection, as the table says.
     pub(crate) wait_for_ready: Option<bool>,
     /// How long its streams of responses may keep their callers waiting, as the table says.
     pub(crate) wait_timeout: Option<Duration>,
     /// How long callers may leave its streams of responses alone, as the table says.
     pub(crate) idle_timeout: Option<Duration>,
-    /// Whether the table or, if it does not say, the protos say that it may be carried out twice.
+    /// `true` if the table or, if it does not say, the protos say that it may be carried out twice.
     pub(crate) is_idempotent: bool,
     pub(crate) is_read_only: bool,
     /// Where the table's entry stands; `None`: the table has none.

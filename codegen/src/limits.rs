@@ -1,4 +1,4 @@
-//! What Rust code can't be generated for. It is found before prost is asked, which panics or writes what doesn't compile.
+//! Protos that Rust code can't be generated for. They are found before prost is asked, which panics or writes what doesn't compile.
 
 use crate::Error;
 use crate::describe::{as_number, place_at};

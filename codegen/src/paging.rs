@@ -24,7 +24,7 @@ pub(crate) struct PageShape {
     /// The response's field with the items, as its proto has it.
     pub(crate) items: String,
     pub(crate) item: Item,
-    /// Whether one of the fields is deprecated.
+    /// `true` if one of the fields is deprecated.
     pub(crate) is_deprecated: bool,
 }
 

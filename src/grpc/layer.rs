@@ -152,7 +152,7 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// What is buffered of requests and responses so that another attempt can be sent, and the two other options that only gRPC has.
+    /// Sets how much of requests and responses is buffered for another attempt, and the two other options that only gRPC has.
     pub fn replay(mut self, options: ReplayOptions) -> Self {
         self.options.replay = options;
         self.changed()

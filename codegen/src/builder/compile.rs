@@ -30,7 +30,7 @@ struct Compiled {
     /// The files asked for; `None`: all.
     requested: Option<HashSet<String>>,
     paths: Vec<PathBuf>,
-    /// Whether the bytes have the options of Google's APIs, which `prost_types` has no place for.
+    /// `true` if the bytes have the options of Google's APIs, which `prost_types` has no place for.
     has_extensions: bool,
 }
 

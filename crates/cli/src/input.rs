@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether standard input has been read: there is only one.
+/// `true` if standard input has been read: there is only one.
 static STDIN_IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// A file's content, in memory. What can be read once only, such as a pipe, has been.

@@ -1,12 +1,12 @@
-//! Whether the file of live settings is watched.
+//! The state of the watch of a file of live settings.
 #![expect(clippy::exhaustive_structs, reason = "our own crates change it")]
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Whether the file of live settings is watched: what the settings, their watches and observers share.
+/// The state of the watch of a file of live settings, which the settings, their watches and observers share.
 #[derive(Debug, Default)]
 pub struct WatchState {
-    /// Whether a file was ever watched.
+    /// `true` if a file was ever watched.
     pub has_file: AtomicBool,
     /// How many watches can read their file now: one at most, except for the moment in which another takes its place.
     pub working: AtomicUsize,

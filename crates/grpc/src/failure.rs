@@ -16,7 +16,7 @@ pub(crate) struct Failure {
     kind: Kind,
     /// The last status of a server, if this attempt got none.
     said: Option<Trailers>,
-    /// Whether the operation ends with it, whatever fails later, unless an attempt in flight succeeds.
+    /// `true` if the operation ends with it, whatever fails later, unless an attempt in flight succeeds.
     pub(crate) is_held: bool,
     /// The headers and the message that came before it, until another attempt is sent.
     pub(crate) headers: Option<ResponseHeaders>,

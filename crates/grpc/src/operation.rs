@@ -32,7 +32,7 @@ struct State<I: Invoke + Clone + 'static> {
     slot: Option<Part>,
     /// The other parts of the response, which the caller takes before that message.
     ready: VecDeque<Item>,
-    /// Whether the caller sends no more.
+    /// `true` if the caller sends no more.
     has_ended: bool,
     /// How many messages some attempt has sent, and whether no more are accepted.
     sent: (u64, bool),

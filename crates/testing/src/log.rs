@@ -30,7 +30,7 @@ pub struct Arrival {
     pub call: usize,
     /// Which request of the call, from 0. Requests that clients send again as if they had never been sent count too.
     pub attempt: usize,
-    /// What the script has for it.
+    /// The script's step for it.
     pub step: Step,
     /// When the server had replied in full.
     pub replied: Option<Duration>,

@@ -48,7 +48,7 @@ pub enum Break {
     GoAway {
         /// The reason, a number of HTTP/2 such as 0 for `NO_ERROR`.
         reason: u32,
-        /// Whether the request's stream was looked at.
+        /// `true` if the request's stream was looked at.
         taken: bool,
     },
     /// The connection breaks.

@@ -89,9 +89,9 @@ impl Drop for Shared {
 #[derive(Debug, Clone)]
 struct Queues {
     of_all: VecDeque<Step>,
-    /// Whether those of all methods start over after the last one.
+    /// `true` if those of all methods start over after the last one.
     is_cycle: bool,
-    /// Whether all start over with each call.
+    /// `true` if all start over with each call.
     is_of_calls: bool,
     /// Methods that were called: whether the script names them.
     called: BTreeMap<String, bool>,

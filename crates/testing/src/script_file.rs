@@ -59,7 +59,7 @@ struct File {
     then: Option<Spanned<Entry>>,
 }
 
-/// What a server does with one attempt.
+/// A server's behaviour at one attempt.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Entry {

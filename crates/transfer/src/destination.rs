@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 const MAX_LINKS: u32 = 40;
 /// The longest name of a file, in bytes, on most file systems.
 const MAX_NAME: usize = 255;
-/// What is kept of a longer one.
+/// The length to which a longer one is cut.
 const KEPT: usize = 180;
 
 /// The file that is written for that path: where its links lead, even if nothing is there yet.
 ///
 /// # Errors
 ///
-/// What is there is not a regular file, or can't be looked at.
+/// The path isn't that of a regular file, or can't be looked at.
 pub(super) fn destination(path: &Path) -> io::Result<PathBuf> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Err(io::Error::other("it is the name of a folder")),

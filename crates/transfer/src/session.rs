@@ -37,7 +37,7 @@ pub struct UploadSession {
     pub(super) control: Option<Uri>,
     /// Pieces of the upload are multiples of that many bytes, except for the last.
     pub(super) granularity: u64,
-    /// Whether a server has named another origin than the program's own.
+    /// `true` if a server has named another origin than the program's own.
     pub(super) is_elsewhere: bool,
 }
 

@@ -24,12 +24,12 @@ pub struct MethodConfig {
     /// Noted of a response that is longer than the buffer.
     pub too_large: Note,
     pub stream: StreamTimeouts,
-    /// Whether its calls wait for a connection, if that is said.
+    /// `Some(true)` if its calls wait for a connection; `None`: nothing is said.
     pub wait_for_ready: Option<bool>,
     pub shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
     pub example: Option<OnceLock<ExampleRequest>>,
-    /// Whether its calls change nothing.
+    /// `true` if its calls change nothing.
     is_read_only: bool,
     /// The kind of the RPCs that it is for: which of their timeouts apply.
     kind: MethodKind,
@@ -84,7 +84,7 @@ impl MethodConfig {
         Self { is_read_only, ..self }
     }
 
-    /// Whether a failure can come of an earlier attempt of the call that was carried out.
+    /// Returns whether a failure can come of an earlier attempt of the call that was carried out.
     pub fn repetition(&self) -> Repetition {
         if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }

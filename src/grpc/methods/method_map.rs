@@ -22,7 +22,7 @@ type Place = OnceLock<Entry>;
 struct Entry {
     path: Box<str>,
     found: MethodMatch,
-    /// Whether the table names it; `false`: a call brought it up.
+    /// `true` if the table names it; `false`: a call brought it up.
     is_named: bool,
 }
 

@@ -51,7 +51,7 @@ struct Unread {
     request: http::Request<Body>,
     extra: Option<ExtraHeaders>,
     buffer: RequestBuffer,
-    /// Whether it is known to be a stream, of which the first message is wanted.
+    /// `true` if it is known to be a stream, of which the first message is wanted.
     is_stream: bool,
 }
 

@@ -65,13 +65,13 @@ pub trait ReplayableRequest {
     /// Why it is sent once only; `None`: it may be sent again.
     fn note(&self, config: &MethodConfig) -> Option<Note>;
 
-    /// Whether it may be sent again after that attempt.
+    /// Returns whether it may be sent again after that attempt.
     #[inline]
     fn replayable(&self, config: &MethodConfig, _attempt: u32) -> Replayable {
         self.note(config).is_none().into()
     }
 
-    /// Whether more of it was sent with that attempt than is buffered, so that no other can be sent it. While that may
+    /// Returns whether more of it was sent with that attempt than is buffered, so that no other can be sent it. While that may
     /// come, the task is woken when it does.
     #[inline]
     fn watch(&self, _attempt: u32, _cx: &Context<'_>) -> Option<Note> {

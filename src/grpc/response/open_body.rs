@@ -79,7 +79,7 @@ impl OpenPart for Incoming {
 pub struct OpenBody {
     body: Body,
     deadline: Option<Instant>,
-    /// Whether errors of the body get the code that their cause has.
+    /// `true` if errors of the body get the code that their cause has.
     names_errors: bool,
     timer: Timer,
     /// The deadline has passed.

@@ -25,7 +25,7 @@ struct Prepared {
     time: Option<Duration>,
     /// The `grpc-timeout` of such an attempt.
     timeout: Option<HeaderValue>,
-    /// Whether attempts after the first carry the number of those before them.
+    /// `true` if attempts after the first carry the number of those before them.
     counts: bool,
     /// The headers of the method in addition to those of gRPC; `None`: it has none.
     own: Option<MethodHeaders>,

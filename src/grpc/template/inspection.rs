@@ -23,7 +23,7 @@ pub(crate) struct Inspection<'a> {
     pub timeout: Option<Duration>,
     /// The headers that the example does not have; `None`: more than headers is different.
     pub extra: Option<ExtraHeaders>,
-    /// Whether the caller has set a header that is the operation's own.
+    /// `true` if the caller has set a header that is the operation's own.
     pub has_count: bool,
 }
 

@@ -21,7 +21,7 @@ pub trait ServiceHandle: Send + 'static {
     fn renew(&mut self);
 }
 
-/// Whether a service takes a request.
+/// The readiness of a service to take a request.
 pub(super) type Ready<S> = Poll<Result<(), <S as GrpcService<Body>>::Error>>;
 
 /// Hands a service to `send` if it takes a request.

@@ -13,7 +13,7 @@ pub(crate) struct Timeline {
     pub(crate) stop_reason: Option<StopReason>,
     /// `None`: the operation never ends.
     pub(crate) end_ms: Option<Ms>,
-    /// Whether further attempts are left out.
+    /// `true` if further attempts are left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
 }

@@ -124,7 +124,7 @@ pub struct ConnectorIo {
     /// Until when the server's first byte is waited for; `None` once it is there.
     waits_until: Option<Instant>,
     timer: Timer,
-    /// Whether the first byte to be sent has to be that of a TLS handshake. tonic without TLS speaks plain text to `https`.
+    /// `true` if the first byte to be sent has to be that of a TLS handshake. tonic without TLS speaks plain text to `https`.
     awaits_tls: bool,
 }
 

@@ -31,7 +31,7 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, PartialEq, Default)]
 pub struct CallSettings {
-    /// What layers take.
+    /// The settings that layers take.
     pub(crate) method: MethodSettings,
     pub(super) batching: Option<BatchingSettings>,
     pub(crate) resumption: Option<Resumption>,

@@ -27,7 +27,7 @@ use gax_retry::RetrySettings;
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationCallSettings {
     initial_call: CallSettings,
-    /// Whether the first call's settings are its own, or those of the RPC.
+    /// `true` if the first call's settings are its own, `false` if they are those of the RPC.
     is_own: bool,
     polling: RetrySettings,
     server_waits: bool,

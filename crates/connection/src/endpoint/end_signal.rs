@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 
-/// Whether a connection takes calls, and why it doesn't.
+/// Says whether a connection takes calls, and why it doesn't.
 #[derive(Debug, Default)]
 pub(crate) struct EndSignal {
     reason: OnceLock<LostReason>,
-    /// Whether the server has said that there were too many pings.
+    /// `true` if the server has said that there were too many pings.
     had_too_many_pings: AtomicBool,
     ended: CancellationToken,
 }

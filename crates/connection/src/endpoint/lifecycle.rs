@@ -20,7 +20,7 @@ pub(crate) struct Lifecycle {
     phase: Phase,
     /// It stays until there is a connection (gRPC's `TRANSIENT_FAILURE`).
     failure: Option<ConnectFailure>,
-    /// Whether the connection before was lost without having been of use.
+    /// `true` if the connection before was lost without having been of use.
     was_useless: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Lifecycle {
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectFailure {
     pub(crate) error: NotConnected,
-    /// Whether no later attempt can do better.
+    /// `true` if no later attempt can do better.
     pub(crate) is_final: bool,
 }
 
@@ -64,9 +64,9 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Loss {
     pub(crate) made: Instant,
-    /// Whether it brought a call its response headers.
+    /// `true` if it brought a call its response headers.
     pub(crate) has_served: bool,
-    /// Whether calls continue over it, which may get theirs yet.
+    /// `true` if calls continue over it, which may get theirs yet.
     pub(crate) has_calls: bool,
     /// Why the server is to blame; `None`: we ended it.
     pub(crate) reason: Option<LostReason>,

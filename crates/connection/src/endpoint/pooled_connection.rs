@@ -23,9 +23,9 @@ pub(crate) struct PooledConnection {
     traffic: Arc<Traffic>,
     end: Arc<EndSignal>,
     in_flight: AtomicUsize,
-    /// Whether its call shares it with no other one.
+    /// `true` if its call shares it with no other one.
     is_own: AtomicBool,
-    /// Whether it brought a call its response headers.
+    /// `true` if it brought a call its response headers.
     has_served: AtomicBool,
     silence: Mutex<Silence>,
     made: Clock,

@@ -32,7 +32,7 @@ pub(crate) struct Subchannel {
     pub(crate) stopped: CancellationToken,
     pub(crate) counts: Counts,
     pub(crate) health: Health,
-    /// Whether it ever had a connection: what is wrong now may pass.
+    /// `true` if it ever had a connection: what is wrong now may pass.
     pub(crate) was_connected: AtomicBool,
     pub(crate) backlog: Arc<Backlog>,
     pub(crate) settings: Arc<PoolSettings>,

@@ -21,7 +21,7 @@ pub(crate) struct Traffic {
     max_streams: AtomicUsize,
     /// Who waits for the next ones.
     reader: Mutex<Option<Waker>>,
-    /// Whether the connection's task wants to know that bytes have been read: its limit of streams may have changed.
+    /// `true` if the connection's task wants to know that bytes have been read: its limit of streams may have changed.
     is_watched: AtomicBool,
     watcher: Mutex<Option<Waker>>,
 }

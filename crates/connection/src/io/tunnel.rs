@@ -1,4 +1,4 @@
-//! Whether connections go through a proxy, and how.
+//! The way through a proxy, for connections that need one.
 
 use crate::io::proxy::ProxyRule;
 

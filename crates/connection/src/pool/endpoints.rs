@@ -37,13 +37,13 @@ pub(super) struct Endpoint {
     /// The oldest first.
     pub(super) connections: Vec<Arc<PooledConnection>>,
     pub(super) ejection: EjectionTime,
-    /// Whether the resolver's last list didn't name it.
+    /// `true` if the resolver's last list didn't name it.
     is_absent: bool,
     /// Calls go there until another endpoint has a connection.
     is_draining: bool,
 }
 
-/// Whether endpoints are available to calls that find no stream. It is the same for all of them, and looked up once for all.
+/// The availability of endpoints to calls that find no stream. It is the same for all of them, and looked up once for all.
 enum Availability {
     /// There is a connection.
     Connected,

@@ -187,7 +187,7 @@ impl Supervisor for Pool {
     }
 }
 
-/// What the tasks of its endpoints ask and report. Endpoints have numbers.
+/// The questions and reports of its endpoints' tasks. Endpoints have numbers.
 impl Pool {
     pub(crate) fn settings(&self) -> &Arc<PoolSettings> {
         &self.settings

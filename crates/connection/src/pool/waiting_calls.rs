@@ -16,15 +16,15 @@ const REQUEST_BYTES: u64 = 1 << 10;
 /// The terms on which a call waits.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallTerms {
-    /// Whether it waits whatever has failed.
+    /// `true` if it waits whatever has failed.
     pub(crate) waits_for_ready: bool,
     /// `None`: its attempt does not look for the endpoint.
     pub(crate) link: Option<ConnectionLink>,
-    /// Whether it was held already, and lost the connection that it got: it counts from now on.
+    /// `true` if it was held already, and lost the connection that it got: it counts from now on.
     pub(crate) is_counted: bool,
     /// Of an attempt that is not the operation's first.
     pub(crate) retry: Option<RetryContext>,
-    /// Whether it needs a stream. Otherwise it asks for a connection alone.
+    /// `true` if it needs a stream. Otherwise it asks for a connection alone.
     pub(crate) needs_stream: bool,
 }
 

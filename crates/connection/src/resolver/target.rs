@@ -15,7 +15,7 @@ const PORT: u16 = 443;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) place: Place,
-    /// Whether its scheme asks for TLS (`https`), or for none (`http`); `None`: it says neither.
+    /// `true` if its scheme asks for TLS (`https`), `false` if for none (`http`); `None`: it says neither.
     pub(crate) wants_tls: Option<bool>,
     /// The `:authority` of requests.
     pub(crate) authority: String,

@@ -17,7 +17,7 @@ pub(crate) struct PoolSettings {
     /// The scheme and authority that requests are addressed to.
     pub(crate) scheme: Scheme,
     pub(crate) authority: Authority,
-    /// Whether what is sent can be read on its way.
+    /// `true` if what is sent can be read on its way.
     pub(crate) is_exposed: bool,
     pub(crate) user_agent: HeaderValue,
     pub(crate) backoff: ConnectBackoff,

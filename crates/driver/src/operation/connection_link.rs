@@ -33,11 +33,11 @@ struct Link {
 /// The terms on which the request of an attempt waits for a connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LinkTerms {
-    /// Whether the call waits for a connection if none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
+    /// `true` if the call waits for a connection when none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
     pub(super) waits_for_ready: Option<bool>,
-    /// Whether it waits for the end of a back-off, which takes none of its time.
+    /// `true` if it waits for the end of a back-off, which takes none of its time.
     pub(super) outwaits_backoff: bool,
-    /// Whether it may have been its response for which our own stack closed a connection: it is sent over one of its own.
+    /// `true` if it may have been its response for which our own stack closed a connection: it is sent over one of its own.
     pub(super) is_suspect: bool,
     /// The moment at which the operation's time is up.
     pub(super) limit: Option<Instant>,
@@ -54,9 +54,9 @@ struct State {
     received: Option<(u64, Clock)>,
     /// The first wait of the request: its kind, its start, and its time if it is over.
     wait: Option<(DelayType, Clock, Option<Duration>)>,
-    /// Whether the attempt's time waits too, or did until that moment.
+    /// Set if the attempt's time waits too, or did until that moment.
     hold: Option<Hold>,
-    /// Whether no other call shared the connection.
+    /// `true` if no other call shared the connection.
     is_alone: bool,
     /// The link of an attempt that was begun before and is still in flight.
     earlier: Option<ConnectionLink>,

@@ -30,7 +30,7 @@ pub(crate) struct InProgress {
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    /// Whether the report of a success is wanted even if one attempt was enough.
+    /// `true` if the report of a success is wanted even if one attempt was enough.
     pub(super) reports: bool,
     /// The links of attempts in flight to their connections.
     links: Option<ConnectionLink>,

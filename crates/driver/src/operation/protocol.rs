@@ -55,7 +55,7 @@ pub trait Protocol {
     /// The transport that observers see: what they can expect of it.
     const TRANSPORT: &'static Transport;
 
-    /// Whether attempts after the first are polls: each is an operation with its own retries, and none is a retry.
+    /// `true` if attempts after the first are polls: each is an operation with its own retries, and none is a retry.
     #[doc(hidden)]
     const POLLS: bool = false;
 
@@ -193,7 +193,7 @@ pub enum Output {
     Failed(Stop),
 }
 
-/// Whether a reply is a success, as its reader reports.
+/// The verdict of a reader on a reply: a success or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {

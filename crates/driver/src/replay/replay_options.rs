@@ -1,4 +1,4 @@
-//! What a client over gRPC buffers for another attempt, and the other options that only gRPC has.
+//! Limits of the buffers of a client over gRPC, and the other options that only gRPC has.
 
 use gax_retry::Compatibility;
 

@@ -16,7 +16,7 @@ pub(crate) struct RequestBuffer {
     dropped: u64,
     /// How many of the messages some attempt has sent.
     sent: u64,
-    /// Whether it can be more than the one message of a unary or server-streaming RPC.
+    /// `true` if it can be more than the one message of a unary or server-streaming RPC.
     is_stream: bool,
     has_ended: bool,
     /// The memory for a stream that can be replayed.
@@ -27,7 +27,7 @@ pub(crate) struct RequestBuffer {
     limit: Option<u64>,
     /// The attempt that the operation is committed to.
     committed: Option<u32>,
-    /// Whether that attempt accepts no more messages.
+    /// `true` if that attempt accepts no more messages.
     is_refused: bool,
     /// The reason why a message can't be encoded.
     error: Option<String>,

@@ -12,7 +12,7 @@ pub(super) type Rules<P> = Arc<HashMap<Box<str>, Arc<P>>>;
 pub(super) struct ByRule<P> {
     config: Arc<P>,
     own: Rules<P>,
-    /// Whether `config` has what one request has; the others never do.
+    /// `true` if `config` has what one request has; the others never do.
     is_of_request: bool,
 }
 

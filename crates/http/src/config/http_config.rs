@@ -32,7 +32,7 @@ pub struct HttpConfig {
     pub(super) table: IdempotencyTable,
     pub strategy: IdempotencyStrategy,
     pub(crate) limits: HttpLimits,
-    /// Whether the report of a success is wanted even if one attempt was enough.
+    /// `true` if the report of a success is wanted even if one attempt was enough.
     pub(crate) reports: bool,
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,

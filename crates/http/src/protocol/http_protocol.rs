@@ -25,7 +25,7 @@ pub struct HttpProtocol<S, B, R> {
     pub(super) client: LayeredClient<S>,
     pub(super) inbound: Option<Instant>,
     pub(super) request: ReplayableRequest<B>,
-    /// Whether the request is safe to retry, whatever became of it.
+    /// `true` if the request is safe to retry, whatever became of it.
     pub(super) is_repeatable: bool,
     pub(crate) http: Box<HttpReport>,
     /// How the last attempt failed.

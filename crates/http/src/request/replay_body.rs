@@ -52,7 +52,7 @@ pub struct ReplayBody {
     kind: Kind,
     /// The rest of a frame that was too long.
     rest: Bytes,
-    /// Whether that frame was so long that others are copied from it.
+    /// `true` if that frame was so long that others are copied from it.
     is_long: bool,
     /// The frame behind small ones that are sent as one.
     behind: Option<Next>,

@@ -9,7 +9,7 @@ use ::reqwest::Url;
 pub(crate) struct Redirected;
 
 impl Redirected {
-    /// Whether a response from there to a request to here was redirected.
+    /// Returns whether a response from there to a request to here was redirected.
     pub(crate) fn between(asked: &Url, from: &Url) -> Option<Self> {
         // A fragment goes to no server.
         let sent = |url: &Url| {

@@ -23,7 +23,7 @@ pub(crate) struct Reading {
     pub(crate) method: Arc<RestMethod>,
     /// The field that a response is; `None`: the whole message.
     pub(crate) field: Option<FieldDescriptor>,
-    /// Whether the request was a `HEAD`, whose response has no body.
+    /// `true` if the request was a `HEAD`, whose response has no body.
     pub(crate) is_head: bool,
     pub(crate) is_java: bool,
 }

@@ -39,7 +39,7 @@ pub struct RawSettings {
     pub max_retry_delay_us: i64,
     /// The number of attempts, the first one included.
     pub max_attempts: i32,
-    /// Whether waits are drawn at random below their delay.
+    /// `true` if waits are drawn at random below their delay.
     pub jittered: bool,
     /// The timeout of the first attempt.
     pub initial_rpc_timeout_us: i64,

@@ -40,7 +40,7 @@ struct Data {
     entries: Vec<Entry>,
     /// The entries by name: `package.Service/Method`, `package.Service`, or the empty one for all.
     names: HashMap<Box<str>, usize>,
-    /// Whether methods are idempotent, by the same names. `None` under a name hides what a wider one says.
+    /// The idempotency of methods, by the same names. `None` under a name hides what a wider one says.
     idempotent: HashMap<Box<str>, Option<bool>>,
     facts: Arc<HashMap<Box<str>, MethodFacts>>,
     compatibility: Compatibility,

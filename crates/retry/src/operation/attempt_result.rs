@@ -69,7 +69,7 @@ pub enum Delivery {
     Unknown,
 }
 
-/// Whether the attempt can be repeated as if it had never been made (gRFC A6, transparent retries).
+/// Says whether the attempt can be repeated as if it had never been made (gRFC A6, transparent retries).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Resend {
@@ -87,7 +87,7 @@ pub enum Resend {
     Renewed,
 }
 
-/// Whether the request can be sent again.
+/// Says whether the request can be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a request is buffered, is not, or is no longer")]
 pub enum Replayable {
@@ -119,12 +119,12 @@ pub enum Seen {
     Begun,
     /// Messages, which another attempt can continue after if `resumable`.
     Messages {
-        /// Whether a later attempt can take up the stream where this one left it.
+        /// `true` if a later attempt can take up the stream where this one left it.
         resumable: bool,
     },
 }
 
-/// Whether the failure is one that is retried.
+/// Says whether the failure is one that is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the code decides, or the protocol knows more than the code")]
 pub enum RetryFact {
@@ -139,7 +139,7 @@ pub enum RetryFact {
     No(StopReason),
 }
 
-/// Whether a failure can come of an earlier attempt of the operation that was carried out: what was deleted is not found, and
+/// Says whether a failure can come of an earlier attempt that was carried out: what was deleted is not found, and
 /// what was made is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the code decides, or the protocol knows more than the code")]

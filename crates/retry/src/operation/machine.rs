@@ -111,7 +111,7 @@ impl<N> DerefMut for Notes<N> {
     }
 }
 
-/// What was written down counts.
+/// Notes are equal if their entries are.
 impl<N: PartialEq> PartialEq for Notes<N> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other

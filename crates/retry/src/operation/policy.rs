@@ -68,7 +68,7 @@ pub struct Policy {
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
-    /// Whether attempts may follow each other although neither a time nor a number limits them.
+    /// `true` if attempts may follow each other although neither a time nor a number limits them.
     pub(super) is_endless: bool,
     /// The most that operators allow. The rules and the hedging are within it; the settings are as the program has them.
     caps: Environment,

@@ -44,7 +44,7 @@ pub struct Simulation<'a> {
     rows: Vec<Attempt>,
     /// How many attempts have ended.
     count: usize,
-    /// Whether their rows are kept.
+    /// `true` if their rows are kept.
     keeps_rows: bool,
     observer: Option<&'a mut dyn FnMut(Event)>,
     /// The code of an attempt that has used up its RPC timeout.

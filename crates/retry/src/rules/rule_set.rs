@@ -74,7 +74,7 @@ pub(crate) struct Ask {
     pub(crate) server_delay: ServerDelay,
     /// The longest that a server may ask for if no total bounds the operation.
     pub(crate) longest: Duration,
-    /// Whether another attempt may follow although neither a time nor a number limits the operation.
+    /// `true` if another attempt may follow although neither a time nor a number limits the operation.
     pub(crate) is_endless: bool,
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn longest_of(settings: &RetrySettings) -> Duration {
 pub(crate) struct Own {
     /// The back-off, before anything is drawn.
     pub(crate) backoff: u64,
-    /// Whether waits are drawn at random.
+    /// `true` if waits are drawn at random.
     pub(crate) is_drawn: bool,
     /// When it is too late for another attempt; `None`: never.
     pub(crate) left: Option<u64>,

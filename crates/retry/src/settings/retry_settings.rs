@@ -141,7 +141,7 @@ impl RetrySettings {
         /// The number of attempts, the first one included.
         max_attempts: Option<u32>;
 
-        /// Whether waits are drawn at random below their delay.
+        /// Returns whether waits are drawn at random below their delay.
         jittered: bool;
 
         /// The factor from one attempt's timeout to the next one's.

@@ -36,7 +36,7 @@ pub struct Backoff {
     jitter: Jitter,
 }
 
-/// Whether the maximum bounds the delay or the wait.
+/// The value that the maximum bounds: the delay or the wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is one random step, so two sides of it")]
 pub enum Cap {

@@ -23,7 +23,7 @@ pub(super) struct OwnConnections<S: SubscriptionStrategy>(pub(super) Arc<Shared<
 pub(super) struct Connection<S: SubscriptionStrategy> {
     messages: BoxMessages<S>,
     head: HeaderMap,
-    /// Whether the strategy may have something to say.
+    /// `true` if the strategy may have something to say.
     may_speak: bool,
     /// A separate message that waits for a place.
     waiting: Option<S::Message>,

@@ -88,7 +88,7 @@ impl<M> Outbox<M> {
         self.closed != Closed::Nothing
     }
 
-    /// Whether a message can be sent.
+    /// Returns whether a message can be sent.
     pub(super) fn admit(&self, message: M) -> Result<M, TrySendError<M>> {
         match self.is_closed() {
             true => Err(TrySendError::Closed(message)),

@@ -1,4 +1,4 @@
-//! What a client makes of a service config.
+//! The assessment of a service config for one client.
 
 use super::decode::Wrong;
 use super::fields::{Fix, Reader, WRITE, removal};

@@ -1,4 +1,4 @@
-//! What a table says for all calls of a channel.
+//! The settings of a table for all calls of a channel.
 
 use super::fields::{Fix, Reader, WRITE, members, removal_of};
 use super::rules::Client;

@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
     pub(super) throttle: Option<(f64, f64)>,
 }
 
-/// What to write so that clients agree.
+/// The change that makes clients agree.
 #[derive(Debug)]
 pub(super) enum Fix {
     Write(String),

@@ -1,4 +1,4 @@
-//! What clients do otherwise, as findings of the linter.
+//! Differences between clients, as findings of the linter.
 
 use super::report::{ClientReport, Deviation, Verdict};
 use super::rules::Client;

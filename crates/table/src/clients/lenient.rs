@@ -6,13 +6,13 @@ use std::sync::Arc;
 /// More levels than this, and the readers of two clients stop.
 const DEEPEST: usize = 255;
 
-/// What a strict reader of JSON refuses, and a lenient one takes.
+/// Syntax that a strict reader of JSON refuses, and a lenient one takes.
 #[derive(Debug, Clone)]
 pub(super) struct Quirk {
     /// The rule that says what a client does with it.
     pub(super) rule: &'static str,
     pub(super) span: Span,
-    /// What to write, and in place of what, so that all readers take it.
+    /// The text that all readers take, and the place where it belongs.
     pub(super) fix: Option<(Span, String)>,
 }
 

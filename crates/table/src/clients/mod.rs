@@ -1,6 +1,6 @@
-//! What other gRPC clients make of a service config: their JSON readers, the values that they take, and what they do then.
+//! Other gRPC clients and a service config: their JSON readers, the values that they take, and what they do then.
 //!
-//! What a client does is data: one file of rules each, next to this one, each rule with where it comes from.
+//! Clients are data: one file of rules each, next to this one, each rule with where it comes from.
 
 mod assess;
 mod channel;

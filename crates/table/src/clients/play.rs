@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A wait in which every caller gives up.
 const FOREVER: i128 = 86_400_000_000_000;
 
-/// What came of it.
+/// The outcome of a played script.
 #[derive(Debug, Default)]
 pub(super) struct Play {
     pub(super) attempts: Vec<u32>,

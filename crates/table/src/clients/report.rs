@@ -1,11 +1,11 @@
-//! What a client makes of a table.
+//! Reports of how clients understand a table.
 
 use super::rules::Client;
 use crate::SourceLocation;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Whether a client does what a table says, from the best to the worst.
+/// How closely a client follows a table, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -35,7 +35,7 @@ gax_text::names! {
     }
 }
 
-/// What one client makes of a table.
+/// A report of how one client understands a table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ClientReport {
@@ -53,13 +53,13 @@ pub struct ClientReport {
     pub deviations: Vec<Deviation>,
 }
 
-/// What one client does with the calls of one name of a table.
+/// A report of how one client handles the calls of one name of a table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MethodReport {
     /// `pkg.Service/Method`, `pkg.Service` or, for all methods, `*`.
     pub method: String,
-    /// What it does with these calls.
+    /// How closely it follows the table for these calls.
     pub verdict: Verdict,
     /// Why the verdict isn't `as-written`.
     pub reason: Option<String>,
@@ -77,13 +77,13 @@ pub struct MethodReport {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Deviation {
-    /// What it leads to.
+    /// The consequence.
     pub verdict: Verdict,
     /// The code of the calls that fail.
     pub code: Option<&'static str>,
-    /// What the client does.
+    /// The client's behaviour, in words.
     pub message: String,
-    /// What to write so that clients agree.
+    /// The change that makes clients agree.
     pub help: String,
     /// Where it is.
     pub origin: SourceLocation,

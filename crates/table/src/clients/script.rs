@@ -1,4 +1,4 @@
-//! What a server answers, and what a channel was given beside the table.
+//! A server's replies, and a channel's options beside the table.
 
 use super::rules::Client;
 use gax_retry::Code;
@@ -40,7 +40,7 @@ impl ClientOptions {
     }
 }
 
-/// What a server answers to an attempt.
+/// A server's reply to an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reply {
     /// A status alone, and the wait that the server asks for, in milliseconds.

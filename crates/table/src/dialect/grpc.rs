@@ -62,7 +62,7 @@ struct Resolver<'a> {
     source: &'a Source,
     findings: &'a mut Findings,
     words: &'static Words,
-    /// Whether gRPC never reads the format, only tools that follow its rules.
+    /// `true` if gRPC never reads the format, only tools that follow its rules.
     is_own: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What people write for the names of services.
+//! Misspelt names of services.
 
 use super::version::{package, without_version};
 use crate::ServiceDescription;

@@ -46,7 +46,7 @@ pub(super) struct Rpc<'a> {
     pub(super) service: &'a ServiceDescription,
     pub(super) method: &'a MethodDescription,
     pub(super) policy: Option<MethodPolicy<'a>>,
-    /// Whether the table says that it is idempotent.
+    /// The idempotency that the table states.
     pub(super) idempotent: Option<bool>,
     /// The effect of the method on the state of the world.
     pub(super) action: Action,

@@ -38,7 +38,7 @@ const CHANGES: &str = "update set put patch modify mutate upsert replace overwri
 const CREATING_NOUNS: &str = "schedule issue place charge pay buy transfer refund deposit order book raise";
 const CHANGING_NOUNS: &str = "record release invoke exec link unlink login logout deprecate downgrade upgrade operate rate vote \
     close open tag label edit change switch";
-/// What a method runs that has an effect; other things, such as a report, may be read only.
+/// The things whose run has an effect; other things, such as a report, may be read only.
 const RUN: &str = "job jobs task tasks pipeline workflow script command batch sandbox instances";
 
 /// The effect of a method with that name: a read if its verb is one and no other word casts doubt on it.

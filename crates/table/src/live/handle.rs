@@ -209,7 +209,7 @@ impl SettingsHandle {
     }
 }
 
-/// What layers and clients follow.
+/// The policies that layers and clients follow.
 impl AsRef<LivePolicies> for SettingsHandle {
     fn as_ref(&self) -> &LivePolicies {
         &self.live

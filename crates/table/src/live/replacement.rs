@@ -156,7 +156,7 @@ fn is_retried(policy: Option<MethodPolicy<'_>>) -> bool {
 /// A table most likely has a name that is misspelt.
 #[derive(Debug)]
 pub(super) struct MisspeltError {
-    /// Whether the names are compared with those of clients; otherwise with those of the old table.
+    /// `true` if the names are compared with those of clients; otherwise with those of the old table.
     is_of_clients: bool,
     /// A method that would not be retried any longer.
     lost: Option<String>,

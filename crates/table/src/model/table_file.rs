@@ -67,7 +67,7 @@ pub(crate) struct MethodExtras {
 pub(crate) struct UnusableEntry {
     pub(crate) service: Arc<str>,
     pub(crate) method: Arc<str>,
-    /// Whether the file keeps the method out of clients.
+    /// `true` if the file keeps the method out of clients.
     pub(crate) is_disabled: bool,
     pub(crate) error: TableError,
 }

@@ -78,7 +78,7 @@ impl HttpBinding<'_> {
     }
 }
 
-/// Whether a field, with dots between messages, can be in a path.
+/// Returns whether a field, with dots between messages, can be in a path.
 fn in_path(path: &str, request: &str, fields: &impl MessageFields) -> Result<(), RoutingError> {
     let (_, field) = field_at(path, request, fields)?;
     if matches!(field.kind, MESSAGE | GROUP) {

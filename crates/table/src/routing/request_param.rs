@@ -29,7 +29,7 @@ pub struct ProtoField {
     pub number: u32,
     /// Its type, by the number that `google.protobuf.FieldDescriptorProto.Type` gives it.
     pub kind: i32,
-    /// Whether it is a list or a map.
+    /// `true` if it is a list or a map.
     pub is_repeated: bool,
     /// The full name of its message, with a dot before it, where it is one.
     pub type_name: String,

@@ -16,7 +16,7 @@ pub(crate) struct Scalars<'a> {
     pub(crate) dialect: Dialect,
     /// The first number that isn't a code, where the reader lets it pass.
     pub(crate) unrecognized: Cell<Option<Span>>,
-    /// Whether only this project reads the format, so that other readers don't matter.
+    /// `true` if only this project reads the format, so that other readers don't matter.
     is_own: bool,
 }
 

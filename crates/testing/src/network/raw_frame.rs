@@ -25,7 +25,7 @@ pub enum RawFrame {
         code: u8,
         /// The values of `grpc-retry-pushback-ms`.
         pushbacks: &'static [&'static str],
-        /// Whether it arrives in headers, without anything before it, or in trailers.
+        /// `true` if it arrives in headers, without anything before it; otherwise in trailers.
         alone: bool,
     },
     /// A status in trailers.
@@ -43,7 +43,7 @@ pub enum RawFrame {
     GoAway {
         /// The reason.
         reason: u32,
-        /// Whether the request's stream was looked at.
+        /// `true` if the request's stream was looked at.
         taken: bool,
     },
     /// The connection is dropped.

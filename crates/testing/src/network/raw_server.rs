@@ -29,7 +29,7 @@ pub struct RawRequest {
     pub at: Duration,
     /// The part of its body that has come.
     pub body: Vec<u8>,
-    /// Whether that is all of it.
+    /// `true` if that is all of it.
     pub has_ended: bool,
     /// Why the client has reset its stream, and when.
     pub reset: Option<(u32, Duration)>,
@@ -63,7 +63,7 @@ struct State {
     /// The server's first `SETTINGS`.
     settings: Vec<u8>,
     clock: Clock,
-    /// Whether clients may only ping as grpc-go allows by default.
+    /// `true` if clients may only ping as grpc-go allows by default.
     counts_pings: bool,
     log: Mutex<Log>,
 }

@@ -26,7 +26,7 @@ pub struct StorageArrival {
     pub status: Option<u16>,
     /// How many bytes of the reply's body have been sent.
     pub sent: u64,
-    /// Whether the reply has been sent in full.
+    /// `true` if the reply has been sent in full.
     pub is_whole: bool,
 }
 

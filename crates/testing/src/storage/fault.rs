@@ -212,7 +212,7 @@ impl StorageFault {
         self.call.is_none_or(|of| of == call) && self.object.as_deref().is_none_or(|of| of == object)
     }
 
-    /// Whether its place lies there: a byte is corrupted only if it is there.
+    /// Returns whether its place lies there: a byte is corrupted only if it is there.
     pub(crate) fn is_within(&self, begin: u64, end: u64) -> Option<u64> {
         let is_byte = matches!(self.action, Action::Corrupt);
         self.at.filter(|&at| begin <= at && if is_byte { at < end } else { at <= end })

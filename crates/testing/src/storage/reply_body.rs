@@ -34,7 +34,7 @@ pub(crate) struct ReplyBody {
     content: Bytes,
     /// The place of the content's first byte in the object.
     place: u64,
-    /// Whether its length is sent before it.
+    /// `true` if its length is sent before it.
     is_sized: bool,
     is_stalled: bool,
     /// How many bytes come before the connection breaks.

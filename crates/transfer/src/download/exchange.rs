@@ -30,7 +30,7 @@ pub(super) struct DownloadExchange<'a> {
     begin: u64,
     /// The most bytes that were ever written.
     best: u64,
-    /// Whether an attempt has failed since bytes came.
+    /// `true` if an attempt has failed since bytes came.
     has_failed: bool,
     is_interrupted: bool,
     resumptions: u32,

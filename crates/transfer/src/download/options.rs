@@ -15,11 +15,11 @@ pub(super) struct DownloadOptions {
     pub(super) request: Parts,
     /// The object's name in a state file.
     pub(super) name: String,
-    /// Whether it is an object of Cloud Storage.
+    /// `true` if it is an object of Cloud Storage.
     pub(super) is_object: bool,
     /// The generation that the program asks for, in its query.
     pub(super) generation: Option<i64>,
-    /// Whether the bytes are wanted as they are stored.
+    /// `true` if the bytes are wanted as they are stored.
     pub(super) is_stored: bool,
     pub(super) state: Option<Checkpoints>,
 }

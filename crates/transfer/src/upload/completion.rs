@@ -1,4 +1,4 @@
-//! Whether a response proves that an upload has ended: data in, decision out.
+//! The proof that an upload has ended: data in, decision out.
 
 use crate::checksum::ChecksumValues;
 use crate::error::{Failure, TransferErrorKind};
@@ -12,9 +12,9 @@ use serde_json::Value;
 pub(super) struct ServerObject {
     pub(super) sums: ChecksumValues,
     pub(super) bytes: Option<u64>,
-    /// Whether it names a generation, a checksum or a length.
+    /// `true` if it names a generation, a checksum or a length.
     is_named: bool,
-    /// Whether the content is an object of JSON at all, which a selection of fields may have left with nothing of that.
+    /// `true` if the content is an object of JSON at all, which a selection of fields may have left with nothing of that.
     is_json: bool,
 }
 
@@ -44,11 +44,11 @@ pub(super) enum Coverage {
 /// The facts of a response that may be the last of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Evidence {
-    /// Whether status and headers say that the upload is final.
+    /// `true` if status and headers say that the upload is final.
     pub(super) is_final: bool,
-    /// Whether the protocol has no other sign of that than the object.
+    /// `true` if the protocol has no other sign of that than the object.
     pub(super) needs_object: bool,
-    /// Whether it is the reply to a question that was asked since an earlier reply proved nothing.
+    /// `true` if it is the reply to a question that was asked since an earlier reply proved nothing.
     pub(super) is_confirmation: bool,
     pub(super) object: ServerObject,
     /// The checksums and the size of the source, as far as they are known.

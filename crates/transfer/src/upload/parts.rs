@@ -31,14 +31,14 @@ const CHUNK: u64 = 8 * 1024 * 1024;
 pub(super) struct UploadParts {
     pub(super) options: UploadOptions,
     pub(super) dialect: Dialect,
-    /// Whether the request is there that starts a session; otherwise the session is all that is known.
+    /// `true` if the request is there that starts a session; otherwise the session is all that is known.
     pub(super) can_start: bool,
     pub(super) source: SharedSource,
     session: Mutex<Option<UploadSession>>,
     pub(super) state: Option<StateFile>,
     /// The place behind the last byte of the source that a connection has taken.
     sent: Arc<AtomicU64>,
-    /// Whether the last failure of the session says that it is of no use any longer.
+    /// `true` if the last failure of the session says that it is of no use any longer.
     is_spent: AtomicBool,
     is_verified: AtomicBool,
 }

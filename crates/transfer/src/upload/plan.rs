@@ -7,7 +7,7 @@ use crate::upload::completion::Coverage;
 pub(super) enum Step {
     /// All of it, in one request without a session.
     Single,
-    /// Whether the object is there, since one request that was lost may have made it.
+    /// A look whether the object is there, since one request that was lost may have made it.
     Look,
     /// A session.
     Start,
@@ -98,7 +98,7 @@ pub(super) struct Reach {
     pub(super) lowest: u64,
     /// The place behind the last byte that a connection has taken: the server can't have more of it.
     pub(super) sent: u64,
-    /// Whether the object can be looked for, and recognised by its checksum.
+    /// `true` if the object can be looked for, and recognised by its checksum.
     pub(super) can_look: bool,
 }
 
@@ -139,7 +139,7 @@ const MAX_FRUITLESS: u32 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     stage: Stage,
-    /// Whether it is known how a session is started.
+    /// `true` if it is known how a session is started.
     can_start: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
@@ -150,9 +150,9 @@ pub(super) struct Plan {
     /// The sessions that were started and lost since with no more than that.
     fruitless: u32,
     others: Others,
-    /// Whether all of it was sent again since it was corrupted on its way.
+    /// `true` if all of it was sent again since it was corrupted on its way.
     is_sent_again: bool,
-    /// Whether something went wrong since bytes were sent last.
+    /// `true` if something went wrong since bytes were sent last.
     is_interrupted: bool,
     pub(super) resumptions: u32,
 }

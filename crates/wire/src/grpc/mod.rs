@@ -1,4 +1,4 @@
-//! What clients over gRPC read and say alike, whichever library is below them.
+//! The rules that clients over gRPC share, whichever library is below them.
 
 pub mod end_text;
 mod retry_info;

@@ -179,7 +179,7 @@ mod tests {
         nanos: i32,
     }
 
-    /// The same by prost.
+    /// The delay as prost reads it.
     fn by_prost(status: &[u8]) -> Option<Duration> {
         let details = RpcStatus::decode(status).ok()?.details;
         let delays = details.into_iter().filter(|detail| detail.type_url.ends_with("/google.rpc.RetryInfo"));

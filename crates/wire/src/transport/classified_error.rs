@@ -7,7 +7,7 @@ use gax_retry::Code;
 use std::error::Error;
 use std::fmt;
 
-/// Whether another attempt may follow an error.
+/// Says whether another attempt may follow an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Finality {

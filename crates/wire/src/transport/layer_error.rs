@@ -4,7 +4,7 @@
 use super::chain;
 use std::error::Error;
 
-/// What a layer of tower, or of tokio, says with its error.
+/// The meaning of an error of a layer of tower, or of tokio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum LayerError {
@@ -17,7 +17,7 @@ pub enum LayerError {
 }
 
 impl LayerError {
-    /// What that error says, without its sources.
+    /// Returns the meaning of that error, without its sources.
     #[must_use]
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         use tower::buffer::error::{Closed, ServiceError};
@@ -30,7 +30,7 @@ impl LayerError {
         (error.is::<Closed>() || error.is::<ServiceError>()).then_some(Self::Closed)
     }
 
-    /// What that error, or the first of its sources that is one of a layer, says.
+    /// Returns the meaning of that error, or of the first of its sources that is one of a layer.
     #[must_use]
     pub fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
         chain(error).find_map(Self::of)

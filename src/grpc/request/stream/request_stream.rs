@@ -31,12 +31,12 @@ impl RequestStream {
         Body::new(AttemptBody::new(&self.shared, attempt))
     }
 
-    /// Whether more was sent than is buffered, and why.
+    /// Returns whether more was sent than is buffered, and why.
     pub(crate) fn over_limit(&self) -> Option<Note> {
         with(&self.shared, |shared, _| shared.over()).map(|(_, limit)| committed_by(limit))
     }
 
-    /// Whether that was sent with this attempt. While nothing was, `waker` is woken when it is.
+    /// Returns whether that was sent with this attempt. While nothing was, `waker` is woken when it is.
     pub(crate) fn watch(&self, attempt: u32, waker: &Waker) -> Option<Note> {
         let over = with(&self.shared, |shared, _| shared.watch(waker));
         over.filter(|(committed, _)| *committed == attempt).map(|(_, limit)| committed_by(limit))

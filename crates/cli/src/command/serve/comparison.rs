@@ -1,4 +1,4 @@
-//! What a client did beside what a table says.
+//! A client's attempts beside those that a table asks for.
 
 use super::args::ServeArgs;
 use super::call::{Call, between};

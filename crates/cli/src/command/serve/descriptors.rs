@@ -1,4 +1,4 @@
-//! What reflection says of services.
+//! Descriptors of services, by reflection.
 
 use prost::Message as _;
 use prost_types::{

@@ -1,4 +1,4 @@
-//! What a reply of a script is to a plan.
+//! A reply of a script, as the outcome of an attempt in a plan.
 
 use gax_retry::{Code, Response, ServerDelay};
 use gax_testing::{BodyPart, Break, Reply, Step};

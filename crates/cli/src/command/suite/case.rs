@@ -21,7 +21,7 @@ pub(super) struct Case {
     pub(super) name: String,
     /// The paragraph that it is about.
     cite: String,
-    /// What that says.
+    /// Its text.
     says: String,
     /// Why the text leaves room, if it does.
     unclear: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Case {
     /// Before each attempt but the first, the least and the most milliseconds.
     #[serde(default)]
     gaps: Vec<(u64, u64)>,
-    /// What each attempt's header has to say; -1: it has none.
+    /// The value of each attempt's header; -1: it has none.
     #[serde(default)]
     previous: Vec<i64>,
 }

@@ -14,7 +14,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) caption: &'a str,
     pub(crate) total: Option<Duration>,
     pub(crate) codes: CodeSet,
-    /// Whether attempts are cancelled because another one has won.
+    /// `true` if attempts are cancelled because another one has won.
     pub(crate) is_hedged: bool,
 }
 

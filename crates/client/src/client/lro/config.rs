@@ -16,12 +16,12 @@ pub(in crate::client) struct Config {
     pub(super) seeds: JitterSeeds,
     /// The most that one poll may take with all its retries, by rules that have no RPC timeout of a poll.
     pub(super) poll_timeout: Option<Duration>,
-    /// Whether the server is asked to wait until the operation is done.
+    /// `true` if the server is asked to wait until the operation is done.
     pub(super) waits: bool,
     /// When a server that has waited without success is asked again. gax-java, which never asks a server to wait, looks at its limits
     /// before a delay alone.
     pub(super) after_wait: Next,
-    /// Whether the server is asked to cancel an operation that is not done when polling ends.
+    /// `true` if the server is asked to cancel an operation that is not done when polling ends.
     pub(super) cancels: bool,
 }
 

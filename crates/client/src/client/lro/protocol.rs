@@ -32,7 +32,7 @@ pub(super) struct LastState {
     /// Empty until the first call has replied.
     pub(super) name: String,
     pub(super) operation: Option<Operation>,
-    /// Whether the known state has not been reported yet.
+    /// `true` if the known state has not been reported yet.
     is_news: bool,
 }
 

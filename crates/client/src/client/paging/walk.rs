@@ -19,7 +19,7 @@ pub(super) struct Walk<S: PageSource> {
     current: Option<S::Token>,
     /// The token of the page that is handed over next; `None`: there is none.
     next: Option<S::Token>,
-    /// Whether that token has been there before.
+    /// `true` if that token has been there before.
     comes_back: bool,
     has_failed: bool,
     circles: CircleDetector<S::Token>,

@@ -17,7 +17,7 @@ pub(super) struct OperationSpan {
     span: Span,
     attempts: Mutex<Vec<AttemptSpan>>,
     options: SpanOptions,
-    /// Whether anybody takes in events of messages.
+    /// `true` if anybody takes in events of messages.
     messages: bool,
 }
 

@@ -15,7 +15,7 @@ tokio::task_local! {
 }
 
 thread_local! {
-    /// Whether the thread has entered a request: operations ask this first, which costs less than to ask which one.
+    /// `true` once the thread has entered a request: operations ask this first, which costs less than to ask which one.
     static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -83,7 +83,7 @@ impl Drop for Entered {
 #[derive(Clone, Default)]
 pub struct Inbound {
     served: Option<Served>,
-    /// Whether a thread has entered it, so that its work can't be dropped.
+    /// `true` if a thread has entered it, so that its work can't be dropped.
     is_entered: bool,
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// Whether one request is safe to retry.
+/// The idempotency of one request: whether it is safe to retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "closed by the three classes of operations, plus none")]
 pub enum Idempotency {
@@ -51,7 +51,7 @@ pub struct Classification {
     is_at_other_host: bool,
 }
 
-/// Whether a request may be sent while an attempt is in flight.
+/// Says whether a request may be sent while an attempt is in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hedges {
     Yes,

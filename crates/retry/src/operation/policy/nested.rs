@@ -2,7 +2,7 @@
 
 use super::Policy;
 
-/// Whether the operations of a server's handler are retried where the request that is being served is itself a retry.
+/// Says whether the operations of a server's handler are retried where the request that is being served is itself a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nested {
     /// They are.

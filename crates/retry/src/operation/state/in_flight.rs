@@ -16,7 +16,7 @@ pub(super) struct InFlight {
 struct Entry {
     attempt: StartedAttempt,
     stage: Stage,
-    /// Whether it has delivered a message.
+    /// `true` if it has delivered a message.
     has_progressed: bool,
 }
 

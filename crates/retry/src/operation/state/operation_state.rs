@@ -35,7 +35,7 @@ pub(in crate::operation) struct State {
     is_closed: bool,
     /// The attempt that ended last.
     pub(super) last: Option<NonZeroU32>,
-    /// Whether its failure can come of another attempt that was carried out.
+    /// `true` if its failure can come of another attempt that was carried out.
     pub(super) may_be_repetition: bool,
     /// How many attempts are known not to have been carried out.
     not_carried_out: u32,

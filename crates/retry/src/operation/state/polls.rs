@@ -12,7 +12,7 @@ pub(super) struct PollState {
     pub(super) progress: Progress,
     /// How many attempts count towards the greatest number of them.
     pub(super) count: u32,
-    /// Whether the last reply asked for the next attempt immediately, without progress.
+    /// `true` if the last reply asked for the next attempt immediately, without progress.
     is_idle: bool,
 }
 

@@ -107,7 +107,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// Whether any request gets to a rule.
+/// Returns whether any request gets to a rule.
 fn reach(
     http: &HttpTable,
     section: &HttpSection,

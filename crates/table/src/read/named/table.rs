@@ -53,7 +53,7 @@ pub(crate) struct NamedMethod {
     pub(crate) span: Span,
     pub(crate) codes_name: Option<Located<Arc<str>>>,
     pub(crate) params_name: Option<Located<Arc<str>>>,
-    /// Whether the file keeps the method out of clients.
+    /// `true` if the file keeps the method out of clients.
     pub(crate) is_disabled: bool,
     /// The limit on the whole call, where the file's reader puts it above the settings' own.
     pub(crate) timeout: Option<Located<Duration>>,

@@ -31,7 +31,7 @@ pub(crate) struct Exchange {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) armed: ArmedFaults,
-    /// Whether an upload by the universal protocol continues, so that replies say so.
+    /// `true` if an upload by the universal protocol continues, so that replies say so.
     pub(crate) is_universal: bool,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Session {
     pub(crate) protocol: Protocol,
     /// The length that the client has declared.
     pub(crate) length: Option<u64>,
-    /// What has been persisted.
+    /// The bytes that have been persisted.
     pub(crate) upload: ObjectUpload,
     pub(crate) stage: Stage,
 }

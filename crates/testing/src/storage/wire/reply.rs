@@ -12,7 +12,7 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
     /// The place of the body's first byte in the object.
     pub(crate) place: u64,
-    /// Whether its length is sent before it.
+    /// `true` if its length is sent before it.
     pub(crate) is_sized: bool,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Report<'a> {
     pub(super) known: usize,
     /// How many findings of the baseline did not come.
     pub(super) gone: usize,
-    /// Whether only errors are printed.
+    /// `true` if only errors are printed.
     pub(super) is_quiet: bool,
 }
 

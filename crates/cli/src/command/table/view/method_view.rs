@@ -19,11 +19,11 @@ pub(crate) struct MethodView<'a> {
     pub(crate) method: &'a str,
     /// `None`: the table has nothing.
     pub(crate) policy: Option<MethodPolicy<'a>>,
-    /// Whether it may start operations; false only where its proto says that it doesn't.
+    /// `true` if it may start operations; false only where its proto says that it doesn't.
     has_operations: bool,
-    /// Whether its requests may be batched; false only where its proto says that they can't.
+    /// `true` if its requests may be batched; false only where its proto says that they can't.
     is_plain: bool,
-    /// Whether its proto says that it responds with a stream.
+    /// `true` if its proto says that it responds with a stream.
     streams_responses: bool,
     /// Of the policy, where it has been estimated.
     impact: Option<Rc<Impact>>,
