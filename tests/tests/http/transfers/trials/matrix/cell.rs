@@ -94,10 +94,13 @@ pub(super) struct Stage {
     scratch: Scratch,
     kind: Kind,
     idle_timeout: Duration,
+    total_timeout: Duration,
 }
 
-/// Long enough for a busy machine to send megabytes and to add up their checksum.
-const REAL_IDLE_TIMEOUT: Duration = ms(1500);
+/// In real time: long enough for a busy machine to send megabytes and to add up their checksum.
+const REAL_TIMEOUT: Duration = Duration::from_secs(60);
+/// In real time, where nothing else ends the silence. A request that it ends without a fault is sent again.
+const SILENCE: Duration = ms(1500);
 
 impl Stage {
     fn layer(&self, attempts: u32) -> HttpRetryLayer {
@@ -105,7 +108,7 @@ impl Stage {
             .max_attempts(attempts)
             .initial_retry_delay(ms(1))
             .retry_delay_multiplier(1.0)
-            .total_timeout(Duration::from_secs(20));
+            .total_timeout(self.total_timeout);
         let codes = [Code::Unavailable, Code::DeadlineExceeded, Code::ResourceExhausted];
         let layer = HttpRetryLayer::new(&settings.build().unwrap(), codes);
         // Otherwise an upload in one request has to be safe by the rules of a host.
@@ -149,6 +152,7 @@ impl Stage {
             scratch: Scratch::new("o"),
             kind,
             idle_timeout: ms(400),
+            total_timeout: Duration::from_secs(20),
         }
     }
 
@@ -175,7 +179,9 @@ impl Stage {
 
     /// Over sockets.
     pub(super) async fn over_reqwest(kind: Kind, fault: &Fault) -> String {
-        let stage = Self { idle_timeout: REAL_IDLE_TIMEOUT, ..Self::new(kind, fault, |_| String::new()) };
+        let idle_timeout = if fault.is_silent { SILENCE } else { REAL_TIMEOUT };
+        let stage =
+            Self { idle_timeout, total_timeout: REAL_TIMEOUT, ..Self::new(kind, fault, |_| String::new()) };
         let address = |url: String| url.trim_start_matches("http://").parse().unwrap();
         let (proxy, front) = FaultProxy::listen(address(stage.peer.listen().await.unwrap())).await.unwrap();
         let client = || ReqwestService::for_transfers(reqwest::Client::builder().no_proxy()).unwrap();
@@ -197,7 +203,7 @@ impl Stage {
         self.fault.storage.iter().for_each(|fault| self.storage.fault(fault.clone().skip(skip)));
         self.left.store(self.fault.reply.as_ref().map_or(0, |(_, times, _)| *times), Ordering::SeqCst);
         let client = self.layer(6).layer(client());
-        let ended = tokio::time::timeout(Duration::from_secs(60), self.transfer(&client, url)).await;
+        let ended = tokio::time::timeout(3 * REAL_TIMEOUT, self.transfer(&client, url)).await;
         for arrival in self.peer.arrivals() {
             let host = arrival.header("host").unwrap_or_default();
             let is_other = !self.world.other.is_empty() && self.world.other.ends_with(host);

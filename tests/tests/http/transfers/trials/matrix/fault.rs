@@ -111,6 +111,8 @@ pub(super) struct Fault {
     pub(super) is_chunked: bool,
     /// Connections are tunnels through a proxy.
     pub(super) is_tunnelled: bool,
+    /// Nothing more comes, which only the idle timeout ends.
+    pub(super) is_silent: bool,
 }
 
 impl Fault {
@@ -151,7 +153,8 @@ impl Fault {
     }
 
     pub(super) fn of_connections(count: usize, fault: ConnectionFault) -> Self {
-        Self { connections: (count, vec![fault]), ..Self::default() }
+        let is_silent = matches!(fault, ConnectionFault::Stall { .. });
+        Self { connections: (count, vec![fault]), is_silent, ..Self::default() }
     }
 
     /// The connection is closed after so many bytes, so often.
