@@ -1,4 +1,4 @@
-//! What is said of several things, once.
+//! Texts that are said of several things, once.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -46,7 +46,7 @@ impl ConstSettings {
         pub only_with_server_delay(codes: CodeSet) => self.0.only_with_server_delay = codes;
         /// The number of attempts.
         pub max_attempts(attempts: u32) => self.0.max_attempts = Some(attempts);
-        /// Whether waits are drawn at random.
+        /// Sets whether waits are drawn at random.
         pub jittered(jittered: bool) => self.0.jittered = jittered;
         /// The first attempt's timeout.
         pub initial_rpc_timeout(timeout: Duration) => self.0.initial_rpc_timeout = RpcTimeout::written(Some(timeout));

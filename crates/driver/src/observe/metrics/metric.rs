@@ -126,7 +126,7 @@ metrics! {
     VERSION = "gax.client.settings.version", "{version}",
         "The version of the settings of the call that ended last.";
 
-    /// Whether the file of the settings is watched; not in a gRFC.
+    /// The state of the watch of the settings' file; not in a gRFC.
     WATCHED = "gax.client.settings.watched", "{watch}",
         "1 if the settings file was watched when the last call started, 0 if it could not be read or is no longer watched.";
 

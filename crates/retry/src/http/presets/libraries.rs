@@ -33,7 +33,7 @@ pub(super) fn if_any_query<const N: usize>(names: [&'static str; N]) -> Operatio
     OperationClass::conditional(names.map(Precondition::query))
 }
 
-/// What libraries retry with `ifMetagenerationMatch` only, where the document also takes an etag.
+/// The requests that libraries retry with `ifMetagenerationMatch` only, where the document also takes an etag.
 pub(super) fn if_metageneration_only() -> impl Iterator<Item = (&'static str, OperationClass)> {
     ["storage.buckets.patch", "storage.buckets.update", "storage.objects.patch", "storage.objects.update"]
         .into_iter()

@@ -23,7 +23,7 @@ struct Method<'a> {
     name: &'a str,
     #[serde(rename = "old_method")]
     was: Option<&'a str>,
-    /// What kinds of changes they are, why, and whether that is denied.
+    /// The kinds of changes that they are, why, and whether that is denied.
     kinds: Vec<Ordered<&'static str, Value>>,
     changes: &'a [Change],
 }
