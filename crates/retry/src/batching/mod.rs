@@ -4,7 +4,6 @@
 mod decisions;
 mod element_size;
 mod settings;
-mod trigger;
 
 #[cfg(feature = "batching")]
 pub use decisions::{
@@ -12,5 +11,4 @@ pub use decisions::{
     ReadyBatch, Refusal, Ticket,
 };
 pub use element_size::ElementSize;
-pub use settings::{BatchingSettings, BatchingSettingsBuilder, LimitExceeded};
-pub use trigger::BatchTrigger;
+pub use settings::{BatchTrigger, BatchingSettings, BatchingSettingsBuilder, LimitExceeded};

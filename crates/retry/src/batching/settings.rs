@@ -1,6 +1,5 @@
 //! How requests of a method are batched.
 
-use std::fmt;
 use std::time::Duration;
 
 /// When batched requests are sent, and how many may be waiting, as GAPIC YAML says under `batching`.
@@ -107,13 +106,41 @@ pub enum LimitExceeded {
     ThrowException,
 }
 
-impl fmt::Display for LimitExceeded {
+gax_text::names! {
     /// The name as in gax-java, such as `ThrowException`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            LimitExceeded::Ignore => "Ignore",
-            LimitExceeded::Block => "Block",
-            LimitExceeded::ThrowException => "ThrowException",
-        })
+    fn name for LimitExceeded {
+        Ignore = "Ignore",
+        Block = "Block",
+        ThrowException = "ThrowException",
+    }
+}
+
+/// Why a batch is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BatchTrigger {
+    /// The threshold for elements.
+    Elements,
+    /// The threshold for bytes.
+    Bytes,
+    /// Its age.
+    Delay,
+    /// Somebody asked for it.
+    Flush,
+    /// No more elements are taken.
+    Close,
+    /// An element waits for room, and nothing was in flight that could make some.
+    Held,
+}
+
+gax_text::names! {
+    /// The word for it in metrics: `elements`, `bytes`, `delay`, `flush`, `close` or `held`.
+    pub fn as_str for BatchTrigger {
+        Elements = "elements",
+        Bytes = "bytes",
+        Delay = "delay",
+        Flush = "flush",
+        Close = "close",
+        Held = "held",
     }
 }

@@ -64,18 +64,20 @@ impl Hedging {
         self.max_attempts = attempts;
     }
 
-    /// The time between two attempts while none has got a reply. Zero, the default, sends all at once.
-    pub const fn delay(self, delay: Duration) -> Self {
-        Self { delay: Some(delay), ..self }
-    }
+    gax_text::setters! { const self:
+        /// The time between two attempts while none has got a reply. Zero, the default, sends all at once.
+        pub delay(delay: Duration) => self.delay = Some(delay);
 
-    /// Sends the next attempt when this one takes longer than this part of the method's calls, such as 0.95. The last
-    /// 128 calls of the method are compared by the time of their first attempt, until it ended or another attempt won.
-    ///
-    /// Until [20 calls](Self::FIRST_CALLS) are recorded, the [`delay`](Self::delay) applies; without one, no hedge is sent. Anything
-    /// but a number above 0 and below 1 is one of the [`problems`](Self::problems).
-    pub const fn percentile(self, percentile: f64) -> Self {
-        Self { percentile: Some(percentile), ..self }
+        /// Sends the next attempt when this one takes longer than this part of the method's calls, such as 0.95. The last
+        /// 128 calls of the method are compared by the time of their first attempt, until it ended or another attempt won.
+        ///
+        /// Until [20 calls](Self::FIRST_CALLS) are recorded, the [`delay`](Self::delay) applies; without one, no hedge is sent. Anything
+        /// but a number above 0 and below 1 is one of the [`problems`](Self::problems).
+        pub percentile(percentile: f64) => self.percentile = Some(percentile);
+
+        /// For generated code.
+        #[doc(hidden)]
+        pub non_fatal_code_set(codes: CodeSet) => self.non_fatal_codes = codes;
     }
 
     /// The codes that don't end the operation: after one of them the next attempt is sent immediately. They are codes
@@ -127,12 +129,6 @@ impl Hedging {
 
         /// Returns whether methods that are not known to be idempotent are hedged as well.
         pub allows_non_idempotent: bool = self.allows_non_idempotent;
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn non_fatal_code_set(self, codes: CodeSet) -> Self {
-        Self { non_fatal_codes: codes, ..self }
     }
 
     /// When attempts follow each other, in words, such as `300 ms apart`.

@@ -5,7 +5,6 @@ mod gather;
 mod http;
 mod losses;
 mod named;
-mod other_fields;
 mod proxy;
 mod service_config;
 mod target;

@@ -1,10 +1,13 @@
 //! The way from a table to a text.
 
+use super::gather::gather;
 use super::named::{write_client_config, write_gapic};
 use super::proxy::{write_envoy, write_istio};
 use super::service_config::write_service_config;
 use super::target::ConversionTarget;
+use super::text::{Field, Value, write_json};
 use super::toml::write_toml;
+use crate::document::last_of_each;
 use crate::{Finding, RetryTable, ServiceDescription, Severity, TableFormat};
 use std::fmt;
 
@@ -132,4 +135,30 @@ impl RetryTable {
 fn no_document() -> Finding {
     let message = "a table can't be written as an OpenAPI document";
     Finding::new("not-expressible", Severity::Warning, message).with_help("write TOML")
+}
+
+impl RetryTable {
+    /// The fields of a gRPC service config other than its methods and throttling, such as `loadBalancingConfig` and
+    /// `healthCheckConfig`, as the text of a JSON object. They have no effect here. Of several files, the last one
+    /// that has a field applies.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "json")] {
+    /// use gax_table::RetryTable;
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": [], "loadBalancingPolicy": "round_robin"}"#)?;
+    /// assert!(table.other_fields().contains(r#""loadBalancingPolicy": "round_robin""#));
+    /// # }
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn other_fields(&self) -> String {
+        let config = gather(self);
+        let fields = last_of_each(&config.rest).into_iter().map(Field::from).collect();
+        let mut text = String::new();
+        let _infallible = write_json(Value::Object(fields), &mut text);
+        text
+    }
 }

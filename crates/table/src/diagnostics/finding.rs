@@ -19,13 +19,11 @@ pub enum Severity {
     Error,
 }
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        })
+gax_text::names! {
+    fn name for Severity {
+        Note = "note",
+        Warning = "warning",
+        Error = "error",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::batching::decisions::flow_control::OutstandingLimit;
 use crate::batching::element_size::ElementSize;
-use crate::batching::trigger::BatchTrigger;
+use crate::batching::settings::BatchTrigger;
 use std::time::Duration;
 
 /// Which batch; those that are opened later have greater ones.

@@ -5,8 +5,8 @@ use crate::batching::decisions::element::{NewElement, Sum};
 use crate::batching::decisions::flow_control::FlowControl;
 use crate::batching::decisions::policy::BatchingPolicy;
 use crate::batching::element_size::ElementSize;
+use crate::batching::settings::BatchTrigger;
 use crate::batching::settings::LimitExceeded;
-use crate::batching::trigger::BatchTrigger;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 

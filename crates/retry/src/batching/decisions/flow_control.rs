@@ -3,7 +3,6 @@
 use crate::batching::decisions::element::Sum;
 use crate::batching::element_size::ElementSize;
 use crate::batching::settings::{BatchingSettings, LimitExceeded};
-use std::fmt;
 
 /// A limit on what may be outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,13 +14,11 @@ pub enum OutstandingLimit {
     Bytes,
 }
 
-impl fmt::Display for OutstandingLimit {
+gax_text::names! {
     /// The name of the setting.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            OutstandingLimit::Elements => "max_outstanding_elements",
-            OutstandingLimit::Bytes => "max_outstanding_bytes",
-        })
+    fn name for OutstandingLimit {
+        Elements = "max_outstanding_elements",
+        Bytes = "max_outstanding_bytes",
     }
 }
 

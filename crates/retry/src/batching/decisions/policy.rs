@@ -2,8 +2,8 @@
 
 use crate::SettingsError;
 use crate::batching::decisions::element::Sum;
+use crate::batching::settings::BatchTrigger;
 use crate::batching::settings::{BatchingSettings, LimitExceeded};
-use crate::batching::trigger::BatchTrigger;
 use crate::settings::SettingsProblem;
 use std::time::Duration;
 

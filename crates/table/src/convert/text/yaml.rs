@@ -18,25 +18,12 @@ fn write_block(value: Value<'_>, level: usize, is_indented: bool, out: &mut dyn 
         let width = if std::mem::take(&mut is_indented) { 0 } else { 2 * level };
         write!(out, "{:width$}", "")
     };
-    match value {
-        Value::Array(elements) if !elements.is_empty() => {
-            for element in elements {
-                indent(out)?;
-                out.write_str("- ")?;
-                write_block(element, level + 1, true, out)?;
-            }
-        }
+    match streamed(value) {
         Value::Elements(elements) => {
             for element in elements {
                 indent(out)?;
                 out.write_str("- ")?;
                 write_block(element, level + 1, true, out)?;
-            }
-        }
-        Value::Object(fields) if !fields.is_empty() => {
-            for field in fields {
-                indent(out)?;
-                write_field(field, level, out)?;
             }
         }
         Value::Fields(fields) => {
@@ -51,6 +38,15 @@ fn write_block(value: Value<'_>, level: usize, is_indented: bool, out: &mut dyn 
         }
     }
     Ok(())
+}
+
+/// A collection that has something in it as one whose parts come one by one.
+fn streamed(value: Value<'_>) -> Value<'_> {
+    match value {
+        Value::Array(elements) if !elements.is_empty() => Value::elements(elements.into_iter()),
+        Value::Object(fields) if !fields.is_empty() => Value::fields(fields.into_iter()),
+        other => other,
+    }
 }
 
 fn write_field(Field { key, value }: Field<'_>, level: usize, out: &mut dyn Write) -> fmt::Result {

@@ -154,6 +154,8 @@ impl Reader<'_> {
         });
         self.find(node, "an entry", all)?;
         let field = |name: &str| node.member(name);
+        let boolean = |name| field(name).map(|node| self.scalars.boolean(node, name)).transpose();
+        let [idempotent, inherits, waits] = ["idempotent", "inherit", "wait_for_ready"].map(boolean);
         let names = field("for").ok_or_else(|| {
             self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
         })?;
@@ -168,15 +170,13 @@ impl Reader<'_> {
             definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
             polling: field("polling").map(|node| self.polling(node)).transpose()?,
             batching: field("batching").map(|node| self.batching(node)).transpose()?,
-            idempotent: field("idempotent")
-                .map(|node| self.scalars.boolean(node, "idempotent"))
-                .transpose()?,
+            idempotent: idempotent?,
             wait_timeout: field("wait_timeout").map(|node| self.timeout(node)).transpose()?,
             idle_timeout: field("idle_timeout").map(|node| self.timeout(node)).transpose()?,
             suppressions: self.suppressions(field("allow"), Some(extent))?,
             ..settings.own
         };
-        let inherits = field("inherit").map(|node| self.scalars.boolean(node, "inherit")).transpose()?;
+        let inherits = inherits?;
         let hedging = field("hedging").map(|node| self.hedging(node)).transpose()?;
         let mut rest = field("grpc").map(|node| rest(node, &[])).unwrap_or_default();
         let timeout = self.service_config_timeout(&mut rest)?;
@@ -187,9 +187,7 @@ impl Reader<'_> {
             timeout: settings.timeout.or(timeout),
             retry: Some(retry).filter(|retry| !retry.is_empty()).map(Box::new),
             hedging: hedging.map(Box::new),
-            wait_for_ready: field("wait_for_ready")
-                .map(|node| self.scalars.boolean(node, "wait_for_ready"))
-                .transpose()?,
+            wait_for_ready: waits?,
             own: own.into(),
             rest,
         };
