@@ -4,16 +4,12 @@
 mod parking;
 
 use allocation_counter::{AllocationInfo, measure};
-use gax_retry::operation::{Action, AttemptResult, Operation, Ready};
-use gax_retry::{Code, Policy, ThreadJitter};
-use std::hint::black_box;
-use std::time::Duration;
 use tokio::task::JoinHandle;
 use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::bench::Payload;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Bare, Contender, Raw, RawTimeout, Visitor, each_retrying};
-use tonic_gax_benches::measure::{FakeWorld, runtime};
+use tonic_gax_benches::measure::runtime;
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::table::{Table, target};
@@ -24,7 +20,6 @@ fn main() {
     arguments.case("canned, pending once", || canned(&Canned::new().pending_once()));
     arguments.case("one retry, beside two raw calls", one_retry);
     arguments.case("1 MiB, 3 attempts: bytes beside one raw attempt", large);
-    arguments.case("schedule: a whole decision", decision);
     arguments.case("parked in back-off", || all_parked(if arguments.is_quick() { 100 } else { 100_000 }));
 }
 
@@ -98,28 +93,6 @@ fn large() {
         table.row(cells.into_iter().chain([target]));
     }
     print!("{}", table.text());
-}
-
-fn decision() {
-    let settings = Pace::PARKED.settings().to_builder().total_timeout(Duration::from_secs(90_000));
-    let Ok(settings) = settings.jittered(true).build() else {
-        return;
-    };
-    let policy = Policy::new(&settings, Pace::codes());
-    let failed = AttemptResult::failed(Code::Unavailable);
-    let mut world = FakeWorld { now: Duration::ZERO, jitter: &mut ThreadJitter };
-    let (mut operation, _) = black_box(Operation::begin(&policy, None, Ready::Now));
-    // The state of an operation beyond its first attempt is made here, once.
-    operation.ended(&policy, 1, failed, &mut world);
-    let info = measure(|| {
-        for attempt in 2..5 {
-            while let Action::Wait(Some(until)) = black_box(operation.next(&policy, &mut world)) {
-                world.now = until;
-            }
-            operation.ended(&policy, attempt, failed, &mut world);
-        }
-    });
-    println!("  {} allocations, target 0", info.count_total);
 }
 
 /// The allocations of one call.

@@ -1,24 +1,17 @@
 //! Time and instructions, as ratios to the raw client in the same run.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-use gax_retry::jitter::JitterSource;
-use gax_retry::operation::{Action, AttemptResult, Operation, Ready};
-use gax_retry::{Code, NoJitter, Policy, ThreadJitter};
 use std::error::Error;
-use std::hint::black_box;
 use std::process::Command;
-use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{
-    Bare, Contender, Generated, Layered, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
+    Bare, Contender, Generated, Layered, RETRYING, Raw, RawTimeout, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{
-    self, Cost, Counted, FakeWorld, Lane, Stopwatch, Summary, Turns, by_turns, paused, runtime,
-};
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Summary, Turns, by_turns, paused, runtime};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::pipe;
@@ -41,7 +34,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     arguments.case("instructions, ready at once", || bench.instructions());
     arguments.case("zero-delay retry, time on the wall", || bench.at_once());
-    arguments.case("schedule", || bench.schedule());
     arguments.case("loopback", || Some(bench.loopback())).transpose()?;
     // Last, because they pause the clock.
     arguments.case("one retry, beside two raw calls", || bench.one_retry());
@@ -146,39 +138,12 @@ impl Bench {
         print!("{}", table.text());
     }
 
-    fn schedule(&self) {
-        let settings = Pace::PARKED.settings().to_builder().total_timeout(Duration::from_secs(90_000));
-        let Ok(settings) = settings.retry_delay_multiplier(1.3).build() else {
-            return;
-        };
-        let Ok(jittered) = settings.to_builder().jittered(true).build() else {
-            return;
-        };
-        let fixed = Policy::new(&settings, Pace::codes());
-        let jittered = Policy::new(&jittered, Pace::codes());
-        let fixed = &fixed;
-        let lanes = vec![
-            Lane::new("decision and next start, no jitter", move |calls| {
-                decisions(fixed, calls, &mut NoJitter)
-            }),
-            Lane::new("decision and next start, jitter", |calls| {
-                decisions(&jittered, calls, &mut ThreadJitter)
-            }),
-        ];
-        let summaries = self.arguments.by_turns(lanes, Turns { rounds: 100, calls: 10_000 });
-        let mut table = Table::new(&["what", "ns", "target"]);
-        for (summary, target) in summaries.iter().zip(["<= 40", "<= 40"]) {
-            table.row([summary.name.to_owned(), format!("{:.1}", summary.nanos), target.to_owned()]);
-        }
-        print!("{}", table.text());
-    }
-
     fn loopback(&self) -> Result<(), Box<dyn Error>> {
         let server = Server::spawn()?;
         let endpoint = Endpoint::from_shared(server.uri().to_owned())?.tcp_nodelay(true);
         // Each has a runtime and a connection of its own: timers of one would spare another's system calls.
         let mut connected = Vec::new();
-        for _ in 0..RETRYING + 3 {
+        for _ in 0..RETRYING + 2 {
             let runtime = runtime();
             let channel = runtime.block_on(endpoint.connect())?;
             connected.push((runtime, channel));
@@ -206,7 +171,6 @@ fn over<'a>(
     all.visit(Raw::new(channel()));
     all.visit(RawTimeout::new(channel()));
     each_retrying(&mut channel, Pace::AT_ONCE, &mut all);
-    all.visit(Untimed::new(channel(), Pace::AT_ONCE));
     connected.iter().zip(all.0).map(|((runtime, _), contender)| lane(runtime, contender)).collect()
 }
 
@@ -245,7 +209,7 @@ struct ByHand<'a> {
 impl Visitor for ByHand<'_> {
     fn visit<C: Contender>(&mut self, contender: C) {
         let message = message::payload(message::SMALL);
-        self.all.push(Lane::by_hand(self.runtime, Cost::Processor, contender, message));
+        self.all.push(Lane::by_hand(self.runtime, contender, message));
     }
 }
 
@@ -266,39 +230,12 @@ trait Boxed {
 
 impl<C: Contender> Boxed for C {
     fn concurrent(self: Box<Self>, runtime: &Runtime) -> Lane<'_> {
-        Lane::concurrent(runtime, Cost::Wall, *self, message::payload(message::SMALL), 64)
+        Lane::concurrent(runtime, *self, message::payload(message::SMALL), 64)
     }
 
     fn sequential(self: Box<Self>, runtime: &Runtime) -> Lane<'_> {
         Lane::calls(runtime, Cost::Processor, *self, message::payload(message::SMALL))
     }
-}
-
-/// Operations whose first attempt has failed, and whose second and third fail too; counted are the two decisions
-/// with the starts after them.
-fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Duration {
-    let mut world = FakeWorld { now: Duration::ZERO, jitter };
-    let failed = AttemptResult::failed(Code::Unavailable);
-    let mut step = |operation: &mut Operation, attempt: u32, now: u64| {
-        world.now = black_box(Duration::from_secs(now));
-        operation.ended(policy, attempt, black_box(failed), &mut world);
-        if let Action::Wait(Some(until)) = black_box(operation.next(policy, &mut world)) {
-            world.now = until;
-            black_box(operation.next(policy, &mut world));
-        }
-    };
-    let mut operations = Vec::new();
-    for _ in 0..calls.div_ceil(2) {
-        let (mut operation, _) = black_box(Operation::begin(policy, None, Ready::Now));
-        step(&mut operation, 1, 0);
-        operations.push(operation);
-    }
-    let watch = Stopwatch::start(Cost::Processor);
-    for operation in &mut operations {
-        step(operation, 2, 100);
-        step(operation, 3, 200);
-    }
-    watch.elapsed()
 }
 
 /// How many of the counted lanes make one attempt.

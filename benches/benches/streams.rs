@@ -1,28 +1,21 @@
 //! The cost of a message of a stream, as ratios to tonic's own client in the same run.
 //!
-//! `cargo bench -p tonic-gax-benches --bench streams` counts instructions where valgrind is installed, then takes times over a
-//! service in this process and over HTTP/2 on the loopback interface.
+//! `cargo bench -p tonic-gax-benches --bench streams` counts instructions where valgrind is installed, then takes times, both over a
+//! service in this process.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-use std::error::Error;
 use tokio::runtime::Runtime;
-use tonic::transport::Endpoint;
 use tonic_gax_benches::arguments::Arguments;
-use tonic_gax_benches::contender::Wire;
-use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Turns, by_turns, runtime};
 use tonic_gax_benches::stream::{self, CannedStream, Shape, StreamContender};
-use tonic_gax_benches::table::{Table, rates, ratios, target};
+use tonic_gax_benches::table::{Table, ratios, target};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    if Server::is_asked_for() {
-        return Server::run();
-    }
+fn main() {
     let runtime = runtime();
     if let Some(Counted { lane, calls }) = Counted::asked() {
         let only: Vec<Lane<'_>> = counted(&runtime).into_iter().skip(lane).take(1).collect();
         let _summary = by_turns(only, Turns { rounds: 0, calls });
-        return Ok(());
+        return;
     }
     let arguments = Arguments::read();
     if !arguments.is_quick() {
@@ -33,29 +26,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         let summaries = arguments.by_turns(canned(&runtime, shape), Turns { rounds: 100, calls: 2000 });
         print!("{}", ratios(["contender", "ns a message", "processor time x raw"], &summaries, None));
     }
-    let server = Server::spawn()?;
-    let endpoint = Endpoint::from_shared(server.uri().to_owned())?.tcp_nodelay(true);
-    for shape in Shape::ALL {
-        println!("\nloopback, {}", shape.name());
-        let channel = runtime.block_on(endpoint.connect())?;
-        // A deadline of half a minute: a turn takes a fraction of a second.
-        let lanes = lanes(&runtime, Cost::Wall, shape, |_| channel.clone());
-        let summaries = arguments.by_turns(lanes, Turns { rounds: 20, calls: 20_000 });
-        print!("{}", rates(["contender", "messages/s", "x raw"], &summaries, None));
-    }
-    Ok(())
 }
 
 /// One call with so many messages in each turn, by a client that is made before it is timed.
 fn lane<'a, C: StreamContender>(
     runtime: &'a Runtime,
-    cost: Cost,
     shape: Shape,
-    make: impl Fn(u32) -> C + 'a,
+    contender: impl Fn(CannedStream) -> C + 'a,
 ) -> Lane<'a> {
+    let make = move |messages| contender(CannedStream::new(shape, messages));
     Lane::new(make(0).name(), move |messages| {
         let mut contender = make(messages);
-        let watch = Stopwatch::start(cost);
+        let watch = Stopwatch::start(Cost::Processor);
         let count = runtime.block_on(contender.call(shape, messages)).expect("the service replies");
         let took = watch.elapsed();
         assert_eq!(count, shape.replies(messages), "every message comes back");
@@ -64,26 +46,17 @@ fn lane<'a, C: StreamContender>(
 }
 
 /// Everybody, over a service that has as many messages as it is asked for.
-fn lanes<'a, S: Wire>(
-    runtime: &'a Runtime,
-    cost: Cost,
-    shape: Shape,
-    service: impl Fn(u32) -> S + Copy + 'a,
-) -> Vec<Lane<'a>> {
+fn canned(runtime: &Runtime, shape: Shape) -> Vec<Lane<'_>> {
     let mut lanes = vec![
-        lane(runtime, cost, shape, move |messages| stream::raw(service(messages))),
-        lane(runtime, cost, shape, move |messages| stream::layered(service(messages))),
-        lane(runtime, cost, shape, move |messages| stream::generated(service(messages))),
+        lane(runtime, shape, stream::raw),
+        lane(runtime, shape, stream::layered),
+        lane(runtime, shape, stream::generated),
     ];
     if shape == Shape::Server {
-        lanes.push(lane(runtime, cost, shape, move |messages| stream::layered_resuming(service(messages))));
-        lanes.push(lane(runtime, cost, shape, move |messages| stream::resuming(service(messages))));
+        lanes.push(lane(runtime, shape, stream::layered_resuming));
+        lanes.push(lane(runtime, shape, stream::resuming));
     }
     lanes
-}
-
-fn canned(runtime: &Runtime, shape: Shape) -> Vec<Lane<'_>> {
-    lanes(runtime, Cost::Processor, shape, move |messages| CannedStream::new(shape, messages))
 }
 
 /// The lanes whose instructions are counted.

@@ -2,9 +2,7 @@
 
 use crate::bench::Payload;
 use crate::bench::echo_server::{Echo, EchoServer};
-use crate::bench::streams_server::StreamsServer;
 use crate::message;
-use crate::stream::Streams;
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -74,7 +72,6 @@ impl Server {
             tonic::transport::Server::builder()
                 .tcp_nodelay(true)
                 .add_service(echo_server())
-                .add_service(StreamsServer::new(Streams))
                 .serve_with_incoming(TcpListenerStream::new(listener))
                 .await?;
             Ok(())

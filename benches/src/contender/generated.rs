@@ -4,7 +4,6 @@ use super::traits::{Contender, Outcome, Wire};
 use crate::bench::Payload;
 use crate::pace::Pace;
 use gax_client::__private as gax;
-use std::future::Future;
 use std::time::Duration;
 use tonic_gax::{CodeSet, RetrySettings};
 
@@ -25,12 +24,8 @@ pub struct Generated<S>(gax::Client<S>);
 impl<S: Wire> Generated<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
-        Self::with_settings(service, pace.settings())
-    }
-
-    fn with_settings(service: S, settings: RetrySettings) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
-        stub.call_mut(0).set_retry_settings(settings).set_retryable_codes(Pace::codes());
+        stub.call_mut(0).set_retry_settings(pace.settings()).set_retryable_codes(Pace::codes());
         Self(gax::Client::new(service, gax_client::ClientSettings::create(stub)))
     }
 }
@@ -40,33 +35,5 @@ impl<S: Wire> Contender for Generated<S> {
 
     async fn call(&mut self, message: Payload) -> Outcome {
         Ok(self.0.unary(0, tonic::Request::new(message)).await?.into_inner())
-    }
-}
-
-/// The generated client without any timeout, to see what the deadlines cost.
-#[derive(Debug, Clone)]
-pub struct Untimed<S>(Generated<S>);
-
-impl<S: Wire> Untimed<S> {
-    /// Over a service.
-    ///
-    /// # Panics
-    ///
-    /// Never: the settings are valid.
-    pub fn new(service: S, pace: Pace) -> Self {
-        let settings = RetrySettings::builder()
-            .max_attempts(pace.attempts)
-            .initial_retry_delay(Duration::ZERO)
-            .build()
-            .expect("they are valid");
-        Self(Generated::with_settings(service, settings))
-    }
-}
-
-impl<S: Wire> Contender for Untimed<S> {
-    const NAME: &'static str = "generated client, no timeout";
-
-    fn call(&mut self, message: Payload) -> impl Future<Output = Outcome> + Send {
-        self.0.call(message)
     }
 }

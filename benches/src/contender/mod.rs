@@ -14,7 +14,7 @@ mod traits;
 
 pub use backon::Backon;
 pub use bare::Bare;
-pub use generated::{Generated, Untimed};
+pub use generated::Generated;
 pub use layered::Layered;
 #[cfg(feature = "peers")]
 pub use peers::{BackoffLoop, GcloudGax, GoogleGax, TokioRetry2};

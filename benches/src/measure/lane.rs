@@ -58,21 +58,16 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Calls one after the other, polled by hand: nothing of the runtime is in the figure. Each has to wake itself.
+    /// Calls one after the other, polled by hand, in processor time: nothing of the runtime is in the figure. Each has to wake itself.
     ///
     /// # Panics
     ///
     /// A turn panics if a call fails.
-    pub fn by_hand<C: Contender>(
-        runtime: &'a Runtime,
-        cost: Cost,
-        mut contender: C,
-        message: Payload,
-    ) -> Self {
+    pub fn by_hand<C: Contender>(runtime: &'a Runtime, mut contender: C, message: Payload) -> Self {
         Self::new(C::NAME, move |calls| {
             let messages = copies(&message, calls);
             let _entered = runtime.enter();
-            let watch = Stopwatch::start(cost);
+            let watch = Stopwatch::start(Cost::Processor);
             let mut batch = pin!(batch(&mut contender, messages, 1));
             while batch.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {}
             watch.elapsed()
@@ -96,20 +91,19 @@ impl<'a> Lane<'a> {
         Self { name, ..self }
     }
 
-    /// So many calls at a time, each of them a task.
+    /// So many calls at a time, each of them a task, by the clock on the wall.
     ///
     /// # Panics
     ///
     /// A turn panics if a call fails.
     pub fn concurrent<C: Contender>(
         runtime: &'a Runtime,
-        cost: Cost,
         contender: C,
         message: Payload,
         concurrency: u32,
     ) -> Self {
         Self::new(C::NAME, move |calls| {
-            let watch = Stopwatch::start(cost);
+            let watch = Stopwatch::start(Cost::Wall);
             runtime.block_on(async {
                 let tasks: Vec<_> = (0..concurrency)
                     .map(|_| {

@@ -11,5 +11,5 @@ pub use clock::{Cost, Stopwatch, moment};
 pub use instructions::{Counted, count as instructions};
 pub use lane::Lane;
 pub use one_core::stay_on_one_core;
-pub use runtime::{FakeWorld, paused, runtime};
+pub use runtime::{paused, runtime};
 pub use turns::{Summary, Turns, by_turns};

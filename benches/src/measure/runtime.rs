@@ -1,8 +1,5 @@
-//! Runtimes, and the world of an operation alone.
+//! Runtimes.
 
-use gax_retry::jitter::JitterSource;
-use gax_retry::operation::World;
-use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// A runtime in this thread.
@@ -24,23 +21,4 @@ pub fn runtime() -> Runtime {
 #[must_use]
 pub fn paused() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime can be made")
-}
-
-/// The clock and the jitter of an operation.
-#[expect(missing_debug_implementations, clippy::exhaustive_structs, reason = "a clock that a bench sets")]
-pub struct FakeWorld<'a> {
-    /// The time since the operation's begin.
-    pub now: Duration,
-    /// Where draws come from.
-    pub jitter: &'a mut dyn JitterSource,
-}
-
-impl World for FakeWorld<'_> {
-    fn now(&mut self) -> Duration {
-        self.now
-    }
-
-    fn jitter(&mut self) -> &mut dyn JitterSource {
-        self.jitter
-    }
 }

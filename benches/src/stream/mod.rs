@@ -1,11 +1,9 @@
-//! Streams of messages: a service in this process that has them, a server, and who calls them.
+//! Streams of messages: a service in this process that has them, and who calls them.
 
 mod canned;
 mod contender;
-mod server;
 mod shape;
 
 pub use canned::CannedStream;
 pub use contender::{RAW, StreamContender, generated, layered, layered_resuming, raw, resuming};
-pub use server::Streams;
 pub use shape::{Shape, part};
