@@ -6,6 +6,7 @@ pub mod closure;
 pub mod credentials;
 mod follower;
 mod live_policies;
+mod locked;
 pub mod observe;
 mod operation;
 mod options;
@@ -156,6 +157,7 @@ pub mod __private {
     #[cfg(feature = "credentials")]
     pub use crate::credentials::fetched::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
     pub use crate::follower::{CurrentPolicies, Follower};
+    pub use crate::locked::Locked;
     pub use crate::operation::{
         Carrier, Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed,
         Observers, Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, broken_off, earlier,

@@ -1,9 +1,10 @@
 //! Policies that can be replaced.
 
 use crate::follower::{CurrentPolicies, Follow, Follower};
+use crate::locked::Locked;
 use crate::watch_state::WatchState;
 use gax_retry::MethodPolicies;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use tokio::sync::watch;
 
 /// The policies of layers and clients, which can be replaced while they are in use. Use it to change settings without a restart.
@@ -43,7 +44,7 @@ pub struct LivePolicies {
 }
 
 struct Hub {
-    state: Mutex<State>,
+    state: Locked<State>,
     versions: watch::Sender<u64>,
     watch: Arc<WatchState>,
 }
@@ -58,7 +59,7 @@ impl LivePolicies {
     #[must_use]
     pub fn new(policies: impl Into<MethodPolicies>) -> Self {
         let current = CurrentPolicies { version: Some(1), ..CurrentPolicies::fixed(policies.into()) };
-        let state = Mutex::new(State { current, followers: Vec::new() });
+        let state = Locked::new(State { current, followers: Vec::new() });
         let (versions, _) = watch::channel(1);
         Self { hub: Arc::new(Hub { state, versions, watch: Arc::default() }) }
     }
@@ -67,7 +68,7 @@ impl LivePolicies {
     /// ones.
     pub fn replace(&self, policies: impl Into<MethodPolicies>) -> u64 {
         let policies = policies.into();
-        let mut state = self.state();
+        let mut state = self.hub.state.lock();
         let before = &state.current;
         let throttling = policies.own_throttling();
         let is_kept = throttling == before.policies.own_throttling();
@@ -94,7 +95,7 @@ impl LivePolicies {
 
     gax_text::getters! { self:
         /// Returns the policies that operations begin with now.
-        pub policies: MethodPolicies = self.state().current.policies.clone();
+        pub policies: MethodPolicies = self.hub.state.lock().current.policies.clone();
 
         /// Returns whether the settings' file is watched.
         #[doc(hidden)]
@@ -120,7 +121,7 @@ impl LivePolicies {
         make: impl Fn(&CurrentPolicies, Option<&T>) -> T + Send + Sync + 'static,
         known: Option<Arc<[Box<str>]>>,
     ) -> Arc<Follower<T>> {
-        let mut state = self.state();
+        let mut state = self.hub.state.lock();
         let follower = Arc::new(Follower::new(&state.current, make, known));
         let weak: Weak<Follower<T>> = Arc::downgrade(&follower);
         // Those that are gone are forgotten before more memory is taken for the list.
@@ -135,14 +136,10 @@ impl LivePolicies {
     #[doc(hidden)]
     #[must_use]
     pub fn known_methods(&self) -> (Vec<Arc<[Box<str>]>>, bool) {
-        let followers: Vec<_> = self.state().followers.iter().filter_map(Weak::upgrade).collect();
+        let followers: Vec<_> = self.hub.state.lock().followers.iter().filter_map(Weak::upgrade).collect();
         let known: Vec<_> = followers.iter().filter_map(|follower| follower.known()).cloned().collect();
         let all_know = known.len() == followers.len();
         (known, all_know)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.hub.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

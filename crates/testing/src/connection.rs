@@ -4,13 +4,14 @@ use super::network::{GOAWAY, Stream, frame, goaway};
 use super::reply::Break;
 use super::server::GrpcHandler;
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use h2::server::{Connection, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
 use http_body::{Body as HttpBody, Frame};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -32,17 +33,13 @@ struct Orders {
 
 #[derive(Debug, Clone)]
 struct Control {
-    orders: Arc<Mutex<Orders>>,
+    orders: Arc<Locked<Orders>>,
     refusals: UnboundedSender<Duration>,
 }
 
 impl Control {
-    fn change<T>(&self, change: impl FnOnce(&mut Orders) -> T) -> T {
-        change(&mut self.orders.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     fn order(&self, order: impl FnOnce(&mut Orders)) {
-        let waker = self.change(|orders| {
+        let waker = self.orders.change(|orders| {
             order(orders);
             orders.waker.take()
         });
@@ -71,7 +68,7 @@ impl Control {
     }
 
     fn is_closed(&self, cx: &Context<'_>) -> bool {
-        self.change(|orders| {
+        self.orders.change(|orders| {
             orders.waker = Some(cx.waker().clone());
             orders.is_closed
         })
@@ -224,12 +221,12 @@ struct Wire {
 impl Wire {
     fn write_own(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         while self.is_between_frames {
-            let frame = self.control.change(|orders| orders.frame.clone());
+            let frame = self.control.orders.change(|orders| orders.frame.clone());
             if frame.is_empty() {
                 break;
             }
             let Poll::Ready(written) = Pin::new(&mut self.io).poll_write(cx, &frame)? else { break };
-            self.control.change(|orders| drop(orders.frame.drain(..written)));
+            self.control.orders.change(|orders| drop(orders.frame.drain(..written)));
         }
         Ok(())
     }

@@ -3,12 +3,12 @@
 use super::calls::Calls;
 use super::{Script, Step};
 use bytes::Bytes;
-use gax_driver::__private::Clock;
+use gax_driver::__private::{Clock, Locked};
 use gax_wire::__private::grpc_timeout;
 use http::HeaderMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A request that reached the server.
@@ -94,7 +94,7 @@ fn milliseconds(time: Duration) -> u64 {
 #[derive(Debug, Clone)]
 pub struct Log {
     clock: Clock,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Locked<Seen>>,
     drops_bodies: bool,
     open: Arc<AtomicUsize>,
     listener: Option<Listener>,
@@ -151,7 +151,7 @@ impl Log {
     /// All arrivals so far.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
-        self.change(|seen| seen.arrivals.clone())
+        self.seen.change(|seen| seen.arrivals.clone())
     }
 
     /// When each request came, and the timeout that it brought, in milliseconds.
@@ -186,10 +186,6 @@ impl Log {
         self.clock.elapsed()
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Seen) -> R) -> R {
-        change(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     fn notify(&self, arrival: Option<Arrival>) {
         if let (Some(Listener(listener)), Some(arrival)) = (&self.listener, arrival) {
             listener(arrival);
@@ -199,7 +195,7 @@ impl Log {
     /// A request has come, and gets the script's next step.
     pub(super) fn arrive(&self, script: &Script, path: &str, headers: &HeaderMap) -> (Watch, Step) {
         let at = self.clock.elapsed();
-        let (arrival, step) = self.change(|seen| {
+        let (arrival, step) = self.seen.change(|seen| {
             let (call, attempt) = seen.calls.arrive(path, previous(headers));
             let step = script.next(path, attempt);
             let arrival = Arrival {
@@ -247,7 +243,7 @@ impl Watch {
 
     /// Changes the request; returns it if there is a listener.
     fn change(&self, change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
-        self.log.change(|seen| {
+        self.log.seen.change(|seen| {
             let arrival = seen.arrivals.get_mut(self.index)?;
             change(arrival);
             if arrival.replied.is_some() {

@@ -2,10 +2,11 @@
 
 use super::Reply;
 use super::network::wait;
+use gax_driver::__private::Locked;
 use gax_text::{Human, closest};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tonic::Status;
 
@@ -20,16 +21,12 @@ pub struct Step {
 }
 
 impl Step {
-    /// How long after the request it comes.
-    #[must_use]
-    pub fn after(&self) -> Duration {
-        self.after
-    }
+    gax_text::getters! { self:
+        /// How long after the request it comes.
+        pub after: Duration = self.after;
 
-    /// The reply.
-    #[must_use]
-    pub fn reply(&self) -> &Reply {
-        &self.reply
+        /// The reply.
+        pub reply: &Reply = &self.reply;
     }
 }
 
@@ -74,13 +71,13 @@ pub struct Script {
 }
 
 #[derive(Debug)]
-struct Shared(Mutex<Queues>);
+struct Shared(Locked<Queues>);
 
 /// A name that nothing came for is most likely misspelt.
 impl Drop for Shared {
     #[expect(clippy::print_stderr, reason = "a test that fails for it shows this")]
     fn drop(&mut self) {
-        for sentence in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).misspelt() {
+        for sentence in self.0.get_mut().misspelt() {
             eprintln!("{sentence}");
         }
     }
@@ -163,14 +160,14 @@ impl Script {
             by_method: BTreeMap::new(),
             last: reply.into(),
         };
-        Self { queues: Arc::new(Shared(Mutex::new(queues))) }
+        Self { queues: Arc::new(Shared(Locked::new(queues))) }
     }
 
     /// These replies to requests of whatever method; from then on the real handler replies.
     #[must_use]
     pub fn of(steps: impl IntoIterator<Item = impl Into<Step>>) -> Self {
         let script = Self::new();
-        script.change(|queues| queues.of_all.extend(steps.into_iter().map(Into::into)));
+        script.queues.0.change(|queues| queues.of_all.extend(steps.into_iter().map(Into::into)));
         script
     }
 
@@ -188,7 +185,7 @@ impl Script {
     #[must_use]
     pub fn cycle(steps: impl IntoIterator<Item = impl Into<Step>>) -> Self {
         let script = Self::of(steps);
-        script.change(|queues| queues.is_cycle = true);
+        script.queues.0.change(|queues| queues.is_cycle = true);
         script
     }
 
@@ -204,14 +201,14 @@ impl Script {
     pub fn on(self, method: &str, steps: impl IntoIterator<Item = impl Into<Step>>) -> Self {
         let method = method.trim_start_matches('/').to_owned();
         let steps = steps.into_iter().map(Into::into);
-        self.change(|queues| queues.by_method.entry(method).or_default().extend(steps));
+        self.queues.0.change(|queues| queues.by_method.entry(method).or_default().extend(steps));
         self
     }
 
     /// With that reply from then on, instead of the real handler's.
     #[must_use]
     pub fn then_always(self, after: Duration, reply: Reply) -> Self {
-        self.change(|queues| queues.last = Step { after, reply });
+        self.queues.0.change(|queues| queues.last = Step { after, reply });
         self
     }
 
@@ -232,8 +229,8 @@ impl Script {
     /// # }
     /// ```
     pub fn replace(&self, other: &Script) {
-        let queues = other.change(|queues| queues.clone());
-        self.change(|own| {
+        let queues = other.queues.0.change(|queues| queues.clone());
+        self.queues.0.change(|own| {
             let called = std::mem::take(&mut own.called);
             *own = Queues { called, ..queues };
         });
@@ -253,20 +250,20 @@ impl Script {
     /// ```
     #[must_use]
     pub fn each_call(self) -> Self {
-        self.change(|queues| queues.is_of_calls = true);
+        self.queues.0.change(|queues| queues.is_of_calls = true);
         self
     }
 
     /// The methods that it names, as they were given.
     #[must_use]
     pub fn methods(&self) -> Vec<String> {
-        self.change(|queues| queues.by_method.keys().cloned().collect())
+        self.queues.0.change(|queues| queues.by_method.keys().cloned().collect())
     }
 
     /// The next reply to a request of that path, the so-manieth of its call.
     pub(super) fn next(&self, path: &str, attempt: usize) -> Step {
         let path = path.trim_start_matches('/');
-        self.change(|queues| {
+        self.queues.0.change(|queues| {
             let is_of_calls = queues.is_of_calls;
             let next = match queues.of_method(path) {
                 Some(own) if is_of_calls => own.get(attempt).cloned(),
@@ -280,7 +277,7 @@ impl Script {
     /// The reply to a request of that path, the so-manieth of its call, from 0, where they [start over](Self::each_call) with each.
     #[must_use]
     pub fn reply_to(&self, path: &str, attempt: usize) -> Option<Step> {
-        self.change(|queues| queues.is_of_calls).then(|| self.next(path, attempt))
+        self.queues.0.change(|queues| queues.is_of_calls).then(|| self.next(path, attempt))
     }
 
     /// An attempt of that name, for closures: nothing, or the status of the next reply, after its delay.
@@ -318,10 +315,6 @@ impl Script {
             Reply::Serve | Reply::Pass | Reply::Play(..) | Reply::Http(..) => Ok(()),
         }
     }
-
-    fn change<T>(&self, change: impl FnOnce(&mut Queues) -> T) -> T {
-        change(&mut self.queues.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 #[cfg(test)]
@@ -334,7 +327,7 @@ mod tests {
             .on("GetBok", [Reply::Hang])
             .on("a.B/ListBooks", [Reply::Hang])
             .on("Other", [Reply::Hang]);
-        let misspelt = || script.change(|queues| queues.misspelt());
+        let misspelt = || script.queues.0.change(|queues| queues.misspelt());
         script.next("/a.B/ListBooks", 0);
         assert!(misspelt().is_empty());
         script.next("/a.B/GetBook", 0);

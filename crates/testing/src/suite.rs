@@ -1,7 +1,7 @@
 //! The suite that operations over every transport pass.
 
 use crate::network::{TokenEndpoint, TokenReply};
-use gax_driver::__private::Serving;
+use gax_driver::__private::{Locked, Serving};
 use gax_driver::credentials::Credentials;
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_driver::{OperationOptions, OperationReport};
@@ -10,7 +10,7 @@ use gax_retry::{
 };
 use std::fmt::Display;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An attempt of a trial: its end, this long after its start. The transport under test has to bring it about.
@@ -297,11 +297,11 @@ fn observed(attempts: &[TestedAttempt]) -> (Arc<Events>, Trial) {
 
 /// The beginnings and ends that an observer is notified of.
 #[derive(Debug, Default)]
-struct Events(Mutex<Vec<String>>);
+struct Events(Locked<Vec<String>>);
 
 impl Events {
     fn push(&self, event: impl Display) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event.to_string());
+        self.0.lock().push(event.to_string());
     }
 
     fn attempt(&self, event: &str, number: u32) {
@@ -309,7 +309,7 @@ impl Events {
     }
 
     fn line(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).join(", ")
+        self.0.lock().join(", ")
     }
 }
 

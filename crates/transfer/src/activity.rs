@@ -1,8 +1,8 @@
 //! How far a request in flight has come.
 
-use gax_driver::__private::Clock;
+use gax_driver::__private::{Clock, Locked};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -16,13 +16,13 @@ pub(super) struct Activity {
     last: AtomicU64,
     /// The place behind the last byte of the object that was taken.
     place: AtomicU64,
-    waker: Mutex<Option<Waker>>,
+    waker: Locked<Option<Waker>>,
 }
 
 impl Activity {
     pub(super) fn begin(clock: Clock) -> Arc<Self> {
         let activity =
-            Self { clock, last: AtomicU64::new(0), place: AtomicU64::new(0), waker: Mutex::default() };
+            Self { clock, last: AtomicU64::new(0), place: AtomicU64::new(0), waker: Locked::default() };
         activity.touch();
         Arc::new(activity)
     }
@@ -37,8 +37,7 @@ impl Activity {
     pub(super) fn sent(&self, place: u64) {
         self.place.store(place, Ordering::Relaxed);
         self.touch();
-        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(waker) = waker {
+        if let Some(waker) = self.waker.change(Option::take) {
             waker.wake();
         }
     }
@@ -50,7 +49,7 @@ impl Activity {
 
     /// Wakes that task when something happens.
     pub(super) fn wake(&self, waker: &Waker) {
-        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
+        *self.waker.lock() = Some(waker.clone());
     }
 
     /// The moment at which nothing has happened for so long.

@@ -2,12 +2,13 @@
 
 use crate::destination::{beside, destination};
 use crate::error::{Failure, TransferErrorKind};
+use gax_driver::__private::Locked;
 use gax_text::Escaped;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::fs;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -16,7 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 pub(super) struct StateFile {
     path: PathBuf,
     /// Its text, as this transfer has read or written it last.
-    known: Arc<Mutex<Option<Vec<u8>>>>,
+    known: Arc<Locked<Option<Vec<u8>>>>,
 }
 
 /// The most that such a file has.
@@ -32,7 +33,7 @@ impl StateFile {
     }
 
     fn know(&self, text: Option<Vec<u8>>) -> Option<Vec<u8>> {
-        std::mem::replace(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner), text)
+        std::mem::replace(&mut self.known.lock(), text)
     }
 
     /// The state in it; `None`: there is no such file.

@@ -1,15 +1,15 @@
 //! The health of an endpoint, as far as it is known.
 
+use gax_driver::__private::Locked;
 use gax_wire::__private::NotConnected;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tonic::codegen::StdError;
 
 /// The health of an endpoint, as far as it is known.
 #[derive(Debug)]
 pub(crate) struct Health {
     is_good: AtomicBool,
-    state: Mutex<State>,
+    state: Locked<State>,
     /// The connection that asks.
     pub(crate) asking: tokio::sync::Mutex<()>,
 }
@@ -34,15 +34,11 @@ impl Health {
     pub(crate) fn new(is_checked: bool) -> Self {
         let state = if is_checked { State::Unknown } else { State::Good };
         let is_good = AtomicBool::new(!is_checked);
-        Self { is_good, state: Mutex::new(state), asking: tokio::sync::Mutex::default() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { is_good, state: Locked::new(state), asking: tokio::sync::Mutex::default() }
     }
 
     pub(crate) fn set(&self, new: State) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.is_good.store(matches!(new, State::Good), Ordering::Release);
         *state = new;
     }
@@ -60,7 +56,7 @@ impl Health {
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
-        matches!(*self.state(), State::Unknown)
+        matches!(*self.state.lock(), State::Unknown)
     }
 
     /// Why calls may not.
@@ -68,7 +64,7 @@ impl Health {
         if self.is_good() {
             return None;
         }
-        match &*self.state() {
+        match &*self.state.lock() {
             State::Bad(error) => Some(error.clone()),
             State::Unknown | State::Good => None,
         }

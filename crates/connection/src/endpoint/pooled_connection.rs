@@ -6,11 +6,11 @@ use crate::endpoint::lifecycle::Loss;
 use crate::endpoint::subchannel::Subchannel;
 use crate::io::Traffic;
 use crate::resolver::Address;
-use gax_driver::__private::{Carrier, Clock};
+use gax_driver::__private::{Carrier, Clock, Locked};
 use gax_driver::observe::{LostReason, Peer};
 use hyper::client::conn::http2::SendRequest;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::body::Body;
 
@@ -27,7 +27,7 @@ pub(crate) struct PooledConnection {
     is_own: AtomicBool,
     /// `true` if it brought a call its response headers.
     has_served: AtomicBool,
-    silence: Mutex<Silence>,
+    silence: Locked<Silence>,
     made: Clock,
 }
 
@@ -56,7 +56,7 @@ impl PooledConnection {
             in_flight: AtomicUsize::new(0),
             is_own: AtomicBool::new(false),
             has_served: AtomicBool::new(false),
-            silence: Mutex::default(),
+            silence: Locked::default(),
             made: Clock::start(),
         }
     }
@@ -140,7 +140,7 @@ impl PooledConnection {
     /// An attempt that began when bytes had arrived so often has used up its time. Returns how many have in a row, without
     /// a byte since before the first of them.
     fn timed_out(&self, received: u64) -> u32 {
-        let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut silence = self.silence.lock();
         if self.traffic.received() != received {
             silence.attempts = 0;
         } else if silence.received == received {

@@ -5,10 +5,11 @@ use crate::endpoint::counts::Counts;
 use crate::endpoint::health::Health;
 use crate::resolver::{Address, AddressBook};
 use crate::settings::PoolSettings;
+use gax_driver::__private::Locked;
 use gax_driver::observe::Peer;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,7 @@ pub(crate) trait Supervisor: Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Subchannel {
     pub(crate) number: u64,
-    book: Mutex<AddressBook>,
+    book: Locked<AddressBook>,
     /// Its task has something to decide.
     pub(crate) wanted: Notify,
     /// Its addresses have changed.
@@ -50,7 +51,7 @@ impl Subchannel {
     ) -> Self {
         Self {
             number,
-            book: Mutex::new(AddressBook::new(addresses)),
+            book: Locked::new(AddressBook::new(addresses)),
             wanted: Notify::new(),
             moved: Notify::new(),
             stopped,
@@ -63,23 +64,19 @@ impl Subchannel {
         }
     }
 
-    fn book(&self) -> MutexGuard<'_, AddressBook> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn addresses(&self) -> Arc<[Address]> {
-        Arc::clone(self.book().addresses())
+        Arc::clone(self.book.lock().addresses())
     }
 
     /// In the order in which they are tried.
     pub(crate) fn in_order(&self, now: Instant) -> VecDeque<Address> {
-        self.book().in_order(now)
+        self.book.lock().in_order(now)
     }
 
     /// These are its addresses from now on. Returns whether one of them is new.
     pub(crate) fn follow(&self, addresses: Vec<Address>) -> bool {
         let before = self.addresses();
-        let is_new = self.book().follow(addresses);
+        let is_new = self.book.lock().follow(addresses);
         if *before != *self.addresses() {
             self.moved.notify_one();
         }
@@ -88,7 +85,7 @@ impl Subchannel {
 
     /// The connection to that address was given up: it stays behind the others until then.
     pub(crate) fn give_up(&self, address: Address, until: Option<Instant>) {
-        self.book().give_up(address, until);
+        self.book.lock().give_up(address, until);
     }
 
     gax_text::getters! { self:

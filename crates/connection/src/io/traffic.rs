@@ -1,10 +1,11 @@
 //! A connection's bytes as they are seen, and the switch that ends it.
 
+use gax_driver::__private::Locked;
 use gax_wire::__private::KnownProblem;
 use gax_wire::ConnectProblem;
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::task::{Context, Waker};
 use tonic::codegen::StdError;
 
@@ -20,10 +21,10 @@ pub(crate) struct Traffic {
     /// How many streams the server allows at a time.
     max_streams: AtomicUsize,
     /// Who waits for the next ones.
-    reader: Mutex<Option<Waker>>,
+    reader: Locked<Option<Waker>>,
     /// `true` if the connection's task wants to know that bytes have been read: its limit of streams may have changed.
     is_watched: AtomicBool,
-    watcher: Mutex<Option<Waker>>,
+    watcher: Locked<Option<Waker>>,
 }
 
 impl Default for Traffic {
@@ -34,15 +35,15 @@ impl Default for Traffic {
             is_cut: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             max_streams: AtomicUsize::new(usize::MAX),
-            reader: Mutex::default(),
+            reader: Locked::default(),
             is_watched: AtomicBool::new(false),
-            watcher: Mutex::default(),
+            watcher: Locked::default(),
         }
     }
 }
 
-fn set_waker(place: &Mutex<Option<Waker>>, cx: &Context<'_>) {
-    let mut waker = place.lock().unwrap_or_else(PoisonError::into_inner);
+fn set_waker(place: &Locked<Option<Waker>>, cx: &Context<'_>) {
+    let mut waker = place.lock();
     match &mut *waker {
         Some(waker) => waker.clone_from(cx.waker()),
         None => *waker = Some(cx.waker().clone()),
@@ -108,8 +109,7 @@ impl Traffic {
     /// Ends the connection: reads and writes return an error from now on.
     pub(crate) fn cut(&self) {
         self.is_cut.store(true, Ordering::Release);
-        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(reader) = reader {
+        if let Some(reader) = self.reader.change(Option::take) {
             reader.wake();
         }
     }
@@ -134,11 +134,11 @@ impl Traffic {
     /// Somebody waits for bytes: those before have been understood.
     pub(super) fn park(&self, cx: &Context<'_>) -> io::Result<()> {
         set_waker(&self.reader, cx);
-        if self.is_watched() && self.received() > 0 {
-            let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(watcher) = watcher {
-                watcher.wake();
-            }
+        if self.is_watched()
+            && self.received() > 0
+            && let Some(watcher) = self.watcher.change(|watcher| watcher.clone())
+        {
+            watcher.wake();
         }
         self.check()
     }

@@ -6,14 +6,14 @@ use crate::pool::endpoints::{Endpoint, Endpoints, overcrowded};
 use crate::pool::waiting_calls::{CallTerms, Place, Placement};
 use crate::resolver::{Address, Resolver};
 use crate::settings::{Picker, PoolSettings};
-use gax_driver::__private::{Clock, Observers};
+use gax_driver::__private::{Clock, Locked, Observers};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, Peer};
 use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_wire::__private::NotConnected;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -29,7 +29,7 @@ pub(crate) struct Pool {
     connector: Http2Connector,
     pub(super) resolver: Box<dyn Resolver>,
     observers: Observers,
-    state: Mutex<Endpoints>,
+    pub(super) state: Locked<Endpoints>,
     last_number: AtomicU64,
     /// A connection failed or was lost: its address may be wrong.
     pub(super) asked: Notify,
@@ -59,7 +59,7 @@ impl Pool {
             connector,
             resolver,
             observers,
-            state: Mutex::default(),
+            state: Locked::default(),
             last_number: AtomicU64::new(0),
             asked: Notify::new(),
             urged: Notify::new(),
@@ -69,10 +69,6 @@ impl Pool {
 
     pub(crate) fn target(&self) -> &str {
         &self.target
-    }
-
-    pub(super) fn state(&self) -> MutexGuard<'_, Endpoints> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where a call goes. The task that follows the resolver is there.
@@ -93,7 +89,7 @@ impl Pool {
 
     /// Waits until a stream may be free for a call that waits.
     pub(super) async fn freed(&self) {
-        let backlog = Arc::clone(self.state().waiting.backlog());
+        let backlog = Arc::clone(self.state.lock().waiting.backlog());
         backlog.freed().await;
     }
 
@@ -108,7 +104,7 @@ impl Pool {
 
     /// A connection that takes no calls any more was of use after all.
     pub(crate) fn served(&self, connection: &PooledConnection) {
-        if let Some(endpoint) = self.state().find(connection.subchannel().number) {
+        if let Some(endpoint) = self.state.lock().find(connection.subchannel().number) {
             endpoint.life.served();
         }
         self.settle();
@@ -128,7 +124,7 @@ impl Pool {
                 addresses.into_iter().map(|address| vec![address]).collect()
             }
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let backlog = Arc::clone(state.waiting.backlog());
         let make = |addresses| {
             let number = self.last_number.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +142,7 @@ impl Pool {
 
     /// There are no addresses, unless there were some before, until the resolver is asked again at that moment.
     pub(super) fn unresolved(&self, error: NotConnected, again: Option<Instant>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         (state.failure, state.resolved_at) = (Some(ConnectFailure::of(error)), again);
         if state.list.is_empty() {
             state.failures = state.failures.wrapping_add(1);
@@ -157,7 +153,7 @@ impl Pool {
 
     /// Ends all back-offs.
     pub(crate) fn hurry(&self) {
-        self.state().list.iter_mut().for_each(Endpoint::hurry);
+        self.state.lock().list.iter_mut().for_each(Endpoint::hurry);
         self.urged.notify_one();
     }
 }
@@ -168,7 +164,7 @@ impl Supervisor for Pool {
         if subchannel.counts().fail() < ejection.after {
             return;
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let now = Clock::start();
         let moment = now.now().0;
         let is_out = |endpoint: &Endpoint| endpoint.is_ejected(moment);
@@ -189,18 +185,16 @@ impl Supervisor for Pool {
 
 /// The questions and reports of its endpoints' tasks. Endpoints have numbers.
 impl Pool {
-    pub(crate) fn settings(&self) -> &Arc<PoolSettings> {
-        &self.settings
-    }
+    gax_text::getters! { self:
+        pub(crate) settings: &Arc<PoolSettings> = &self.settings;
 
-    pub(super) fn connector(&self) -> &Http2Connector {
-        &self.connector
+        pub(super) connector: &Http2Connector = &self.connector;
     }
 
     /// The next thing that the endpoint's task does.
     pub(super) fn step(&self, number: u64) -> Step {
         let now = Clock::start().began();
-        self.state().find(number).map_or(Step::Rest, |endpoint| {
+        self.state.lock().find(number).map_or(Step::Rest, |endpoint| {
             let is_connected = endpoint.is_connected();
             endpoint.life.step(now, is_connected)
         })
@@ -208,7 +202,7 @@ impl Pool {
 
     /// Calls may use that connection.
     pub(super) fn connected(&self, connection: &Arc<PooledConnection>) {
-        if let Some(endpoint) = self.state().find(connection.subchannel().number) {
+        if let Some(endpoint) = self.state.lock().find(connection.subchannel().number) {
             endpoint.connections.push(Arc::clone(connection));
             endpoint.life.connected();
         }
@@ -217,7 +211,7 @@ impl Pool {
 
     /// No connection could be made by an attempt that began then. Returns how long it takes until the next one.
     pub(super) fn failed(&self, number: u64, error: &NotConnected, began: Clock) -> Duration {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.failures = state.failures.wrapping_add(1);
         state.find(number).map_or(Duration::ZERO, |endpoint| {
             endpoint.life.failed(error.clone(), began.began(), began.now().0, &mut ThreadJitter)
@@ -227,7 +221,7 @@ impl Pool {
     /// Calls may not use that connection any longer.
     pub(super) fn lost(&self, connection: &PooledConnection) {
         let mut gone = Vec::new();
-        if let Some(endpoint) = self.state().find(connection.subchannel().number) {
+        if let Some(endpoint) = self.state.lock().find(connection.subchannel().number) {
             let is_gone = |one: &mut Arc<PooledConnection>| std::ptr::eq(&raw const **one, connection);
             gone.extend(endpoint.connections.extract_if(.., is_gone));
             endpoint.life.lost(connection.loss(), Clock::start().began(), &mut ThreadJitter);
@@ -240,7 +234,7 @@ impl Pool {
     /// The endpoint's task has ended.
     pub(super) fn forget(&self, number: u64) {
         let gone = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let place = state.list.iter().position(|endpoint| endpoint.subchannel.number == number);
             place.map(|place| state.list.remove(place))
         };
@@ -254,7 +248,7 @@ impl Pool {
 
     /// Something has changed for calls that wait.
     pub(super) fn settle(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let retired = state.retire();
         state.dispatch(&self.settings);
         drop(state);

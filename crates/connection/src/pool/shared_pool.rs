@@ -32,7 +32,7 @@ impl SharedPool {
 
     /// Where a call goes, or where it waits for that, with a body of so many bytes.
     pub(crate) fn pick(&self, terms: &CallTerms, bytes: impl FnOnce() -> u64) -> Pick {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if !state.is_started {
             let Ok(runtime) = Handle::try_current() else {
                 let text = "there is no tokio runtime to run the connections";
@@ -42,7 +42,7 @@ impl SharedPool {
             // A runtime that shuts down drops it immediately.
             drop(state);
             runtime.spawn(follow(ResolverTask(Arc::clone(&self.0))));
-            state = self.0.state();
+            state = self.0.state.lock();
         }
         self.0.pick(state, terms, bytes)
     }
@@ -68,7 +68,7 @@ struct ResolverTask(Arc<Pool>);
 impl Drop for ResolverTask {
     fn drop(&mut self) {
         let gone = "the runtime that the connection was used in has shut down";
-        self.0.state().is_started = false;
+        self.0.state.lock().is_started = false;
         self.0.unresolved(NotConnected::from(StdError::from(gone)), None);
     }
 }

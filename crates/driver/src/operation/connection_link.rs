@@ -3,9 +3,10 @@
 
 use super::clock::Clock;
 use super::report::{AttemptDelay, DelayType, Peer};
+use crate::locked::Locked;
 use gax_retry::StartedAttempt;
 use gax_retry::jitter::JitterSource;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -27,7 +28,7 @@ struct Link {
     /// The attempt's.
     number: u32,
     terms: LinkTerms,
-    state: Mutex<State>,
+    state: Locked<State>,
 }
 
 /// The terms on which the request of an attempt waits for a connection.
@@ -70,7 +71,7 @@ enum Hold {
 
 impl ConnectionLink {
     pub(super) fn new(number: u32, terms: LinkTerms, earlier: Option<Self>) -> Self {
-        let state = Mutex::new(State { earlier, ..State::default() });
+        let state = Locked::new(State { earlier, ..State::default() });
         Self(Arc::new(Link { number, terms, state }))
     }
 
@@ -79,21 +80,17 @@ impl ConnectionLink {
         if self.0.number == number {
             return Some(self.clone());
         }
-        self.state().earlier.as_ref()?.find(number)
+        self.0.state.lock().earlier.as_ref()?.find(number)
     }
 
     /// Takes the link of that attempt out of the links of an operation, if it is among them.
     pub(super) fn remove(links: &mut Option<Self>, number: u32) {
         let Some(link) = links else { return };
         if link.0.number != number {
-            return Self::remove(&mut link.state().earlier, number);
+            return Self::remove(&mut link.0.state.lock().earlier, number);
         }
-        let earlier = link.state().earlier.take();
+        let earlier = link.0.state.lock().earlier.take();
         *links = earlier;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     gax_text::getters! { self:
@@ -106,7 +103,7 @@ impl ConnectionLink {
         pub is_suspect: bool = self.0.terms.is_suspect;
 
         /// Returns whether no other call shared the connection of a suspect.
-        pub(super) is_alone: bool = self.state().is_alone;
+        pub(super) is_alone: bool = self.0.state.lock().is_alone;
     }
 
     /// Returns whether it waits for something that is going to happen at that moment, and takes none of its time.
@@ -134,7 +131,7 @@ impl ConnectionLink {
         since: Clock,
         is_alone: bool,
     ) -> Option<Duration> {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         if let Some((_, since, time)) = &mut state.wait {
             *time = Some(since.elapsed());
         }
@@ -152,7 +149,7 @@ impl ConnectionLink {
 
     /// The request waits.
     pub fn waits(&self, kind: DelayType) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         let wait = state.wait.get_or_insert_with(|| (kind, Clock::start(), None));
         if kind.is_held() {
             (wait.0, state.hold) = (kind, Some(Hold::Now));
@@ -161,13 +158,13 @@ impl ConnectionLink {
 
     /// How long the request has waited; `None`: it has not.
     pub(super) fn delay(&self) -> Option<AttemptDelay> {
-        let (kind, since, time) = self.state().wait?;
+        let (kind, since, time) = self.0.state.lock().wait?;
         Some(AttemptDelay { kind, time: time.unwrap_or_else(|| since.elapsed()) })
     }
 
     /// The moment at which the attempt's time begins, if that is not its start.
     pub(super) fn begins(&self) -> Option<Instant> {
-        match self.state().hold? {
+        match self.0.state.lock().hold? {
             Hold::Now => Some(Clock::start().began()),
             Hold::Until(moment) => Some(moment),
         }
@@ -175,14 +172,14 @@ impl ConnectionLink {
 
     /// The call has its response, or has failed: the attempt can't expire any longer.
     pub fn responded(&self) {
-        self.state().received = None;
+        self.0.state.lock().received = None;
     }
 
     /// The attempt has used up its time, which was that long, without a response. Returns whether its connection is given up by that:
     /// one that had it for less than half of the time is not to blame.
     #[must_use]
     pub fn expire(&self, time: Duration) -> bool {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         let (carrier, received) = (state.carrier.clone(), state.received.take());
         drop(state);
         let received = received.filter(|(_, since)| since.elapsed() >= time / 2);
@@ -191,7 +188,7 @@ impl ConnectionLink {
 
     /// The endpoint that it went to; `None`: none that is known.
     pub(super) fn peer(&self) -> Option<Peer> {
-        self.state().carrier.as_ref().map(|carrier| carrier.peer().clone())
+        self.0.state.lock().carrier.as_ref().map(|carrier| carrier.peer().clone())
     }
 }
 

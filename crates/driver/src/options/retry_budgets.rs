@@ -1,8 +1,9 @@
 //! One budget for each server.
 
+use crate::locked::Locked;
 use gax_retry::RetryBudget;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// One [`RetryBudget`] for each server, by the server's name: what gRFC A6 means by throttling "per server name".
 ///
@@ -31,7 +32,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct RetryBudgets {
-    servers: Arc<Mutex<BTreeMap<Box<str>, RetryBudget>>>,
+    servers: Arc<Locked<BTreeMap<Box<str>, RetryBudget>>>,
 }
 
 impl RetryBudgets {
@@ -66,7 +67,7 @@ impl RetryBudgets {
 
     fn with<R>(&self, change: impl FnOnce(&mut BTreeMap<Box<str>, RetryBudget>) -> R) -> R {
         // A map of handles is whole at any time.
-        change(&mut self.servers.lock().unwrap_or_else(PoisonError::into_inner))
+        self.servers.change(change)
     }
 }
 

@@ -2,17 +2,16 @@
 
 use crate::request::cut_off::Cut;
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_wire::__private::{BoxError, cancel};
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// A body that an HTTP client holds, also while it does nothing with it: what is in it is shared with the attempt, and goes when
 /// that is over.
-pub(super) struct AttemptBody<B>(Arc<Shared<B>>);
-
-struct Shared<B>(Mutex<State<B>>);
+pub(super) struct AttemptBody<B>(Arc<Locked<State<B>>>);
 
 struct State<B> {
     /// Not here while it is polled.
@@ -30,15 +29,9 @@ gax_text::error_text! {
     "the attempt is over: nothing more of its request is sent"
 }
 
-impl<B> Shared<B> {
-    fn state(&self) -> MutexGuard<'_, State<B>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<B: Body + Send> Cut for Shared<B> {
+impl<B: Body + Send> Cut for Locked<State<B>> {
     fn cut(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.lock();
         state.is_over = true;
         let (body, waker) = (state.body.take(), state.waker.take());
         // Neither is the client's code run nor the body dropped under the lock.
@@ -54,7 +47,7 @@ impl<B: Body + Send> Cut for Shared<B> {
 
 impl<B: Body + Send + 'static> AttemptBody<B> {
     pub(super) fn new(body: B) -> Self {
-        Self(Arc::new(Shared(Mutex::new(State { body: Some(body), is_over: false, waker: None }))))
+        Self(Arc::new(Locked::new(State { body: Some(body), is_over: false, waker: None })))
     }
 
     pub(super) fn cut(&self) -> Arc<dyn Cut> {
@@ -65,7 +58,7 @@ impl<B: Body + Send + 'static> AttemptBody<B> {
 impl<B> AttemptBody<B> {
     /// Looks at the body; `None`: it is gone.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut B) -> T) -> Option<T> {
-        self.0.state().body.as_mut().map(look)
+        self.0.lock().body.as_mut().map(look)
     }
 }
 
@@ -74,14 +67,14 @@ impl<B: Body<Data = Bytes, Error = BoxError> + Unpin> AttemptBody<B> {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let mut state = self.0.state();
+        let mut state = self.0.lock();
         if state.is_over {
             return Poll::Ready(Some(Err(Box::new(AttemptIsOver(cancel())))));
         }
         let Some(mut body) = state.body.take() else { return Poll::Ready(None) };
         drop(state);
         let frame = Pin::new(&mut body).poll_frame(cx);
-        let mut state = self.0.state();
+        let mut state = self.0.lock();
         if state.is_over {
             // It was over meanwhile: the body goes here.
             drop(state);

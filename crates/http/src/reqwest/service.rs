@@ -6,14 +6,15 @@ use crate::response::Redirected;
 use ::reqwest::redirect::Policy;
 use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _, Url};
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_wire::__private::BoxError;
 use http::Method;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::Full;
 use std::any::Any;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tower_service::Service;
 
@@ -93,7 +94,7 @@ impl ReqwestService {
         B::Error: Into<BoxError>,
     {
         if !self.follows_redirects {
-            return (Body::wrap(Shared { body: Mutex::new(body), begins: None }), None);
+            return (Body::wrap(Shared { body: Locked::new(body), begins: None }), None);
         }
         if let Some(bytes) = in_memory(&body).filter(|bytes| !bytes.is_empty()) {
             return (Body::from(bytes), None);
@@ -101,7 +102,7 @@ impl ReqwestService {
         // A request that is always safe to retry needs no proof that it was not sent.
         let is_safe = [Method::GET, Method::HEAD].contains(method);
         let begun = (!is_safe).then(|| Arc::new(AtomicBool::new(false)));
-        (Body::wrap(Shared { body: Mutex::new(body), begins: begun.clone() }), begun)
+        (Body::wrap(Shared { body: Locked::new(body), begins: begun.clone() }), begun)
     }
 }
 
@@ -162,7 +163,7 @@ fn with_url(response: ::reqwest::Response, asked: Option<Url>) -> http::Response
 
 /// A body that may be shared between threads, because it is only reached by a unique reference.
 struct Shared<B> {
-    body: Mutex<B>,
+    body: Locked<B>,
     /// Notified when a connection takes the request. That looks first whether there is a body.
     begins: Option<Arc<AtomicBool>>,
 }
@@ -184,15 +185,15 @@ impl<B: HttpBody + Unpin> HttpBody for Shared<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         self.begin();
-        Pin::new(self.body.get_mut().unwrap_or_else(PoisonError::into_inner)).poll_frame(cx)
+        Pin::new(self.body.get_mut()).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
         self.begin();
-        self.body.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+        self.body.lock().is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
+        self.body.lock().size_hint()
     }
 }

@@ -1,11 +1,11 @@
 //! Streams that their caller forgets.
 
 use super::message_source::MessageSource;
-use gax_driver::__private::{Clock, Timer};
+use gax_driver::__private::{Clock, Locked, Timer};
 use gax_driver::OperationReport;
 use http::HeaderMap;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -16,7 +16,7 @@ use tonic_gax::__private::{Failure, ResponseBody};
 
 /// A stream that ends if it is not polled for a while. A task watches it, because a stream that isn't polled can't.
 pub struct IdleTimeout<M> {
-    shared: Arc<Mutex<Shared<M>>>,
+    shared: Arc<Locked<Shared<M>>>,
     task: Option<AbortHandle>,
 }
 
@@ -54,29 +54,21 @@ impl<M: Send + 'static> IdleTimeout<M> {
         let mut shared =
             Shared { source: Some(source), idle_since: None, clock: Clock::start(), failure: None };
         shared.left_alone();
-        let shared = Arc::new(Mutex::new(shared));
+        let shared = Arc::new(Locked::new(shared));
         // Outside of a runtime, there is no timer.
         let task = Handle::try_current()
             .ok()
             .map(|runtime| runtime.spawn(watch(Arc::downgrade(&shared), timeout)).abort_handle());
         Self { shared, task }
     }
-
-    fn shared(&self) -> MutexGuard<'_, Shared<M>> {
-        lock(&self.shared)
-    }
-}
-
-fn lock<M>(shared: &Mutex<Shared<M>>) -> MutexGuard<'_, Shared<M>> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until the stream was left alone for too long, and ends it.
-async fn watch<M>(shared: Weak<Mutex<Shared<M>>>, timeout: Duration) {
+async fn watch<M>(shared: Weak<Locked<Shared<M>>>, timeout: Duration) {
     loop {
         let ends_at = {
             let Some(shared) = shared.upgrade() else { return };
-            let mut shared = lock(&shared);
+            let mut shared = shared.lock();
             let now = shared.clock.now().0;
             match shared.idle_since.and_then(|since| since.checked_add(timeout)) {
                 Some(end) if now >= end => return shared.abandon(),
@@ -91,14 +83,14 @@ async fn watch<M>(shared: Weak<Mutex<Shared<M>>>, timeout: Duration) {
 
 impl<M: Send + 'static> MessageSource<M> for IdleTimeout<M> {
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
-        let mut shared = self.shared();
+        let mut shared = self.shared.lock();
         shared.idle_since = None;
         let Some(mut source) = shared.source.take() else {
             return Poll::Ready(shared.failure.take().map(Err));
         };
         drop(shared);
         let polled = source.poll_message(cx);
-        let mut shared = self.shared();
+        let mut shared = self.shared.lock();
         shared.source = Some(source);
         if let Poll::Ready(Some(Ok(_))) = polled {
             shared.left_alone();
@@ -107,23 +99,23 @@ impl<M: Send + 'static> MessageSource<M> for IdleTimeout<M> {
     }
 
     fn head(&self) -> HeaderMap {
-        self.shared().source.as_ref().map(|source| source.head()).unwrap_or_default()
+        self.shared.lock().source.as_ref().map(|source| source.head()).unwrap_or_default()
     }
 
     fn take_trailers(&mut self) -> Option<HeaderMap> {
-        self.shared().source.as_mut()?.take_trailers()
+        self.shared.lock().source.as_mut()?.take_trailers()
     }
 
     fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
-        self.shared().source.as_mut()?.take_passed()
+        self.shared.lock().source.as_mut()?.take_passed()
     }
 
     fn restarts(&self) -> u64 {
-        self.shared().source.as_ref().map_or(0, |source| source.restarts())
+        self.shared.lock().source.as_ref().map_or(0, |source| source.restarts())
     }
 
     fn report(&self) -> Option<OperationReport> {
-        self.shared().source.as_ref()?.report()
+        self.shared.lock().source.as_ref()?.report()
     }
 }
 

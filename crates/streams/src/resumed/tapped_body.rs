@@ -1,19 +1,19 @@
 //! The body of a response whose end is kept next to what tonic makes of it.
 
 use bytes::Bytes;
-use gax_driver::__private::{MessageCounter, PREFIX};
+use gax_driver::__private::{Locked, MessageCounter, PREFIX};
 use gax_wire::__private::FrameBuffer;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tonic::Status;
 use tonic_gax::__private::{ResponseBody, received};
 
 /// The end of a body, and the data that has come before it. tonic's decoder owns the body, and makes one status of every end.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Tap(Arc<Mutex<Tapped>>);
+pub(super) struct Tap(Arc<Locked<Tapped>>);
 
 #[derive(Debug, Default)]
 struct Tapped {
@@ -39,19 +39,15 @@ impl Tap {
     /// Creates an empty tap. `is_observed`: observers want to know what arrives.
     pub(super) fn new(is_observed: bool) -> Self {
         let tapped = Tapped { end: None, arrived: is_observed.then(Vec::new) };
-        Self(Arc::new(Mutex::new(tapped)))
-    }
-
-    fn with<T>(&self, look: impl FnOnce(&mut Tapped) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Self(Arc::new(Locked::new(tapped)))
     }
 
     pub(super) fn take_end(&self) -> Option<BodyEnd> {
-        self.with(|tapped| tapped.end.take())
+        self.0.change(|tapped| tapped.end.take())
     }
 
     pub(super) fn take_arrived(&self) -> Vec<Bytes> {
-        self.with(|tapped| tapped.arrived.as_mut().map(std::mem::take).unwrap_or_default())
+        self.0.change(|tapped| tapped.arrived.as_mut().map(std::mem::take).unwrap_or_default())
     }
 }
 
@@ -98,7 +94,7 @@ impl Body for TappedBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         if let Some(rest) = self.rest.take() {
-            self.tap.with(|tapped| tapped.end = Some(BodyEnd::TooLong(rest)));
+            self.tap.0.change(|tapped| tapped.end = Some(BodyEnd::TooLong(rest)));
             return Poll::Ready(None);
         }
         let mut frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
@@ -107,7 +103,7 @@ impl Body for TappedBody {
                 if let Some(data) = frame.data_mut() {
                     if self.is_observed {
                         let data = data.clone();
-                        self.tap.with(|tapped| tapped.arrived.get_or_insert_default().push(data));
+                        self.tap.0.change(|tapped| tapped.arrived.get_or_insert_default().push(data));
                     }
                     self.keep_rest(data);
                     None
@@ -122,7 +118,7 @@ impl Body for TappedBody {
             None => Some(BodyEnd::WithoutTrailers),
         };
         if let Some(end) = end {
-            self.tap.with(|tapped| {
+            self.tap.0.change(|tapped| {
                 tapped.end.get_or_insert(end);
             });
         }

@@ -131,16 +131,12 @@ impl Resumption {
         Self::new(move |first: &Q| ByPosition::new(first.clone(), Arc::clone(&functions)))
     }
 
-    /// The most messages that are withheld. With one more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
-    pub fn max_withheld_messages(mut self, messages: usize) -> Self {
-        self.limits.messages = messages;
-        self
-    }
+    gax_text::setters! { self:
+        /// The most messages that are withheld. With one more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
+        pub max_withheld_messages(messages: usize) => self.limits.messages = messages;
 
-    /// The most bytes of messages that are withheld. With more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
-    pub fn max_withheld_bytes(mut self, bytes: usize) -> Self {
-        self.limits.bytes = bytes;
-        self
+        /// The most bytes of messages that are withheld. With more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
+        pub max_withheld_bytes(bytes: usize) => self.limits.bytes = bytes;
     }
 
     /// For streams that last longer than any timeout, such as watches: the settings' total timeout doesn't apply. No limit

@@ -145,13 +145,11 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         }
     }
 
-    /// Returns whether the caller has got a message.
-    pub fn has_delivered(&self) -> bool {
-        self.has_delivered
-    }
+    gax_text::getters! { self:
+        /// Returns whether the caller has got a message.
+        pub has_delivered: bool = self.has_delivered;
 
-    /// How often the stream was restarted.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
+        /// How often the stream was restarted.
+        pub restarts: u64 = self.restarts;
     }
 }

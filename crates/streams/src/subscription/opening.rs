@@ -36,15 +36,12 @@ impl<Q, M> Opening<Q, M> {
         Self { request, messages: Connected { messages, connection }, started }
     }
 
-    /// The request itself, which the strategy sends first.
-    #[must_use]
-    pub fn request(&self) -> &Q {
-        &self.request
-    }
+    gax_text::getters! { self:
+        /// The request itself, which the strategy sends first.
+        pub request: &Q = &self.request;
 
-    /// The attempt: its number, when it started, its RPC timeout.
-    pub fn attempt(&self) -> StartedAttempt {
-        self.started
+        /// The attempt: its number, when it started, its RPC timeout.
+        pub attempt: StartedAttempt = self.started;
     }
 
     /// The request of an RPC that takes one message.
@@ -113,8 +110,4 @@ impl<M> Stream for OutgoingMessages<M> {
     }
 }
 
-impl<M> fmt::Debug for OutgoingMessages<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutgoingMessages").field("opening", &self.opening.len()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [M] OutgoingMessages<M> { opening: self.opening.len() } }

@@ -6,7 +6,6 @@ use crate::subscription::shared::Shared;
 use crate::subscription::state::{SubscriptionState, SubscriptionStates};
 use crate::subscription::strategy::SubscriptionStrategy;
 use gax_driver::OperationReport;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -118,8 +117,4 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Stream for Subscription<
 /// Nothing in it is pinned in its place.
 impl<S: SubscriptionStrategy> Unpin for Subscription<S> {}
 
-impl<S: SubscriptionStrategy> fmt::Debug for Subscription<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription").field("state", &self.state()).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: [S: SubscriptionStrategy] Subscription<S> { state: self.state() } }

@@ -122,16 +122,12 @@ impl Subscriber {
         Self { is_endless: true, ..self }
     }
 
-    /// The most messages that are withheld. With one more the subscription ends with `RESOURCE_EXHAUSTED`.
-    pub fn max_withheld_messages(mut self, messages: usize) -> Self {
-        self.limits.messages = messages;
-        self
-    }
+    gax_text::setters! { self:
+        /// The most messages that are withheld. With one more the subscription ends with `RESOURCE_EXHAUSTED`.
+        pub max_withheld_messages(messages: usize) => self.limits.messages = messages;
 
-    /// The most bytes of messages that are withheld. With more the subscription ends with `RESOURCE_EXHAUSTED`.
-    pub fn max_withheld_bytes(mut self, bytes: usize) -> Self {
-        self.limits.bytes = bytes;
-        self
+        /// The most bytes of messages that are withheld. With more the subscription ends with `RESOURCE_EXHAUSTED`.
+        pub max_withheld_bytes(bytes: usize) => self.limits.bytes = bytes;
     }
 
     /// Returns a subscription, which opens its first connection when it is first polled. The first connection starts with

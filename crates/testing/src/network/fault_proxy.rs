@@ -4,10 +4,11 @@ use super::acceptor::{Acceptor, Stream};
 use super::connection_fault::{ConnectionFault, When};
 use super::link::run;
 use super::pipes::Pipes;
+use gax_driver::__private::Locked;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
@@ -44,7 +45,7 @@ pub struct FaultProxy {
 
 #[derive(Debug, Default)]
 struct Shared {
-    plan: Mutex<Plan>,
+    plan: Locked<Plan>,
     /// The plan has changed.
     changed: Notify,
 }
@@ -55,12 +56,6 @@ struct Plan {
     always: Vec<ConnectionFault>,
     accepted: usize,
     open: Vec<mpsc::UnboundedSender<ConnectionFault>>,
-}
-
-impl Shared {
-    fn change<R>(&self, change: impl FnOnce(&mut Plan) -> R) -> R {
-        change(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 impl Plan {
@@ -122,14 +117,14 @@ impl FaultProxy {
 
     /// The faults of one more connection, behind those of earlier calls.
     pub fn next(&self, faults: impl IntoIterator<Item = ConnectionFault>) {
-        self.shared.change(|plan| plan.next.push_back(faults.into_iter().collect()));
+        self.shared.plan.change(|plan| plan.next.push_back(faults.into_iter().collect()));
         self.shared.changed.notify_one();
     }
 
     /// The faults of all connections that [`next`](Self::next) says nothing about, instead of those before. It also ends
     /// a [refusal](ConnectionFault::Refuse) that `next` has begun.
     pub fn always(&self, faults: impl IntoIterator<Item = ConnectionFault>) {
-        self.shared.change(|plan| {
+        self.shared.plan.change(|plan| {
             plan.always = faults.into_iter().collect();
             plan.next.retain(|faults| !faults.contains(&ConnectionFault::Refuse));
         });
@@ -139,19 +134,19 @@ impl FaultProxy {
     /// Lets a fault happen to all open connections now, whatever its [`When`](super::When). A fault that does not begin at a moment,
     /// such as a delay, is ignored.
     pub fn now(&self, fault: &ConnectionFault) {
-        self.shared.change(|plan| plan.open.retain(|connection| connection.send(fault.clone()).is_ok()));
+        self.shared.plan.change(|plan| plan.open.retain(|connection| connection.send(fault.clone()).is_ok()));
     }
 
     /// How many connections were accepted.
     #[must_use]
     pub fn accepted(&self) -> usize {
-        self.shared.change(|plan| plan.accepted)
+        self.shared.plan.change(|plan| plan.accepted)
     }
 
     /// How many connections are open.
     #[must_use]
     pub fn open(&self) -> usize {
-        self.shared.change(|plan| {
+        self.shared.plan.change(|plan| {
             plan.open.retain(|connection| !connection.is_closed());
             plan.open.len()
         })
@@ -167,7 +162,7 @@ impl Drop for FaultProxy {
 async fn accept(shared: Arc<Shared>, mut acceptor: Acceptor, server: Server) {
     let mut connections = JoinSet::new();
     loop {
-        if shared.change(|plan| plan.refuses()) {
+        if shared.plan.change(|plan| plan.refuses()) {
             acceptor.refuse();
             shared.changed.notified().await;
             continue;
@@ -182,7 +177,7 @@ async fn accept(shared: Arc<Shared>, mut acceptor: Acceptor, server: Server) {
             return while connections.join_next().await.is_some() {};
         };
         let (commands, receiver) = mpsc::unbounded_channel();
-        let faults = shared.change(|plan| {
+        let faults = shared.plan.change(|plan| {
             plan.accepted += 1;
             plan.open.push(commands);
             plan.next.pop_front().unwrap_or_else(|| plan.always.clone())

@@ -8,10 +8,9 @@ use super::frames::{
 };
 use super::link_state::LinkState;
 use super::pipes::wait;
-use gax_driver::__private::Clock;
+use gax_driver::__private::{Clock, Locked};
 use std::future::pending;
 use std::io;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 use tokio::sync::{Notify, mpsc};
@@ -34,7 +33,7 @@ pub(super) struct Link<W> {
     faults: Vec<ConnectionFault>,
     is_http2: bool,
     clock: Clock,
-    state: Mutex<LinkState>,
+    state: Locked<LinkState>,
     /// A stream has begun.
     opened: Notify,
     to_client: tokio::sync::Mutex<Writer<W>>,
@@ -97,20 +96,16 @@ impl<W: AsyncWrite + Unpin> Link<W> {
             is_http2: faults.iter().any(ConnectionFault::is_http2),
             faults,
             clock: Clock::start(),
-            state: Mutex::new(state),
+            state: Locked::new(state),
             opened: Notify::new(),
             to_client: writer(to_client),
             to_server: writer(to_server),
         }
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut LinkState) -> R) -> R {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// The first fault that has not happened and is due by then.
     fn take_due(&self, is_due: impl Fn(When) -> bool) -> Option<&ConnectionFault> {
-        self.change(|state| {
+        self.state.change(|state| {
             let faults = self.faults.iter().zip(&mut state.happened);
             let mut due = faults.filter(|(fault, happened)| !**happened && fault.when().is_some_and(&is_due));
             let (fault, happened) = due.next()?;
@@ -131,15 +126,15 @@ impl<W: AsyncWrite + Unpin> Link<W> {
             ConnectionFault::Close(_) => Err(End::Close),
             ConnectionFault::Reset(_) => Err(End::Reset),
             ConnectionFault::HalfOpen(_) => {
-                self.change(|state| state.is_silent = true);
+                self.state.change(|state| state.is_silent = true);
                 Ok(())
             }
             ConnectionFault::Stall { direction, time, .. } => {
-                self.change(|state| state.stalled.push((*direction, *time)));
+                self.state.change(|state| state.stalled.push((*direction, *time)));
                 Ok(())
             }
             ConnectionFault::GoAway { reason, data, .. } => {
-                let last = self.change(|state| {
+                let last = self.state.change(|state| {
                     state.is_leaving = true;
                     state.last_stream
                 });
@@ -147,7 +142,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
                 if *reason == 0 { self.end_if_idle() } else { Err(End::Close) }
             }
             ConnectionFault::StreamLimit(when, streams) if *when != When::Start => {
-                self.change(|state| state.acknowledgements += 1);
+                self.state.change(|state| state.acknowledgements += 1);
                 self.inject(&frame(SETTINGS, 0, 0, &setting(MAX_CONCURRENT_STREAMS, *streams))).await
             }
             _ => Ok(()),
@@ -155,7 +150,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
     }
 
     fn end_if_idle(&self) -> Result<(), End> {
-        let is_over = self.change(|state| state.is_leaving && state.open.is_empty());
+        let is_over = self.state.change(|state| state.is_leaving && state.open.is_empty());
         if is_over { Err(End::Close) } else { Ok(()) }
     }
 
@@ -202,7 +197,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         })
         .await?;
         let Some((after, reset)) = self.stream_limit() else { return Ok(()) };
-        while let Some(stream) = self.change(|state| {
+        while let Some(stream) = self.state.change(|state| {
             let (_, stream) = *state.begun.front().filter(|(begun, _)| *begun + after <= now)?;
             state.begun.pop_front();
             let is_open = state.open.remove(&stream);
@@ -230,7 +225,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
 
     /// When something is due next.
     fn next_moment(&self) -> Option<Duration> {
-        self.change(|state| {
+        self.state.change(|state| {
             let faults = self.faults.iter().zip(&state.happened).filter(|(_, happened)| !**happened);
             let timed = faults.filter_map(|(fault, _)| match fault.when() {
                 Some(When::Time(time)) => Some(time),
@@ -249,7 +244,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
             self.forward_bytes(direction, &mut from).await
         };
         ended?;
-        if self.change(|state| state.is_silent) {
+        if self.state.change(|state| state.is_silent) {
             pending::<()>().await;
         }
         if direction == Direction::Request {
@@ -295,7 +290,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
 
     async fn request_frame(&self, frame: &Frame) -> Result<(), End> {
         let now = self.clock.elapsed();
-        let Some(is_new) = self.change(|state| state.receive(frame, now)) else { return Ok(()) };
+        let Some(is_new) = self.state.change(|state| state.receive(frame, now)) else { return Ok(()) };
         let is_limited = self.faults.iter().any(|fault| matches!(fault, ConnectionFault::Window(_)));
         if is_limited && frame.kind == DATA && !frame.payload.is_empty() {
             let length = u32::try_from(frame.payload.len()).unwrap_or_default();
@@ -304,7 +299,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         self.write(Direction::Request, &frame.bytes()).await?;
         if is_new {
             self.opened.notify_one();
-            let requests = self.change(|state| state.requests);
+            let requests = self.state.change(|state| state.requests);
             self.act_on(|when| matches!(when, When::Requests(due) if due <= requests)).await?;
         }
         self.end_if_idle()
@@ -313,7 +308,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
     async fn response_frame(&self, mut frame: Frame) -> Result<(), End> {
         if frame.kind == SETTINGS
             && !frame.has(ACK)
-            && !self.change(|state| std::mem::replace(&mut state.has_settings, true))
+            && !self.state.change(|state| std::mem::replace(&mut state.has_settings, true))
         {
             frame.payload.extend(self.faults.iter().flat_map(|fault| match fault {
                 ConnectionFault::StreamLimit(When::Start, streams) => {
@@ -326,7 +321,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         let is_update = frame.kind == WINDOW_UPDATE && frame.stream > 0;
         let is_ours =
             is_update && self.faults.iter().any(|fault| matches!(fault, ConnectionFault::Window(_)));
-        if is_ours || self.change(|state| state.ended.contains(&frame.stream)) {
+        if is_ours || self.state.change(|state| state.ended.contains(&frame.stream)) {
             return Ok(());
         }
         let tiny = self.faults.iter().find_map(|fault| match fault {
@@ -347,7 +342,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         }
         let is_last = [HEADERS, DATA].contains(&frame.kind) && frame.has(END_STREAM);
         if is_last || frame.kind == RST_STREAM {
-            self.change(|state| state.open.remove(&frame.stream));
+            self.state.change(|state| state.open.remove(&frame.stream));
         }
         self.end_if_idle()
     }
@@ -355,7 +350,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
     /// Forwards bytes, up to the next fault that is due at a byte, and what the fault leaves of the rest.
     async fn write(&self, direction: Direction, mut bytes: &[u8]) -> Result<(), End> {
         loop {
-            let stall = self.change(|state| {
+            let stall = self.state.change(|state| {
                 let index = state.stalled.iter().position(|(stalled, _)| *stalled == direction)?;
                 Some(state.stalled.remove(index).1)
             });
@@ -364,7 +359,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
                 Some(None) => pending().await,
                 None => {}
             }
-            if self.change(|state| state.is_silent) {
+            if self.state.change(|state| state.is_silent) {
                 return Ok(());
             }
             let writer = match direction {
@@ -374,7 +369,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
             let mut writer = writer.lock().await;
             let sent = writer.sent;
             let end = sent + u64::try_from(bytes.len()).unwrap_or_default();
-            let due = self.faults.iter().zip(self.change(|state| state.happened.clone()));
+            let due = self.faults.iter().zip(self.state.change(|state| state.happened.clone()));
             let places = due.filter_map(|(fault, happened)| match fault.when() {
                 Some(When::Bytes(of, place)) if of == direction && !happened => Some(place.max(sent)),
                 _ => None,

@@ -1,13 +1,13 @@
 //! Connections over memory.
 
 use super::pipe::Pipe;
-use gax_driver::__private::{Clock, Timer};
+use gax_driver::__private::{Clock, Locked, Timer};
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use std::future::{Ready, poll_fn, ready};
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::DuplexStream;
@@ -39,7 +39,7 @@ pub struct Pipes {
 /// All clones of a connector. Once it is dropped, no connection follows.
 #[derive(Debug, Default)]
 struct Maker {
-    queue: Arc<Mutex<Queue>>,
+    queue: Arc<Locked<Queue>>,
 }
 
 #[derive(Debug, Default)]
@@ -54,16 +54,10 @@ struct Queue {
     refusals: u32,
 }
 
-impl Maker {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Drop for Maker {
     fn drop(&mut self) {
         let acceptor = {
-            let mut queue = self.queue();
+            let mut queue = self.queue.lock();
             queue.is_over = true;
             queue.acceptor.take()
         };
@@ -93,13 +87,13 @@ impl Pipes {
     }
 
     pub(super) fn accepting(&self) -> Incoming {
-        self.maker.queue().is_closed = false;
+        self.maker.queue.lock().is_closed = false;
         Incoming { queue: Arc::clone(&self.maker.queue) }
     }
 
     /// Refuses so many connections from now on.
     pub fn refuse(&self, connections: u32) {
-        self.maker.queue().refusals = connections;
+        self.maker.queue.lock().refusals = connections;
     }
 
     /// The client's end of a new connection.
@@ -110,7 +104,7 @@ impl Pipes {
     pub fn connect(&self) -> io::Result<TokioIo<Pipe<DuplexStream>>> {
         const PIPE: usize = 64 * 1024;
         let (near, far) = tokio::io::duplex(PIPE);
-        let mut queue = self.maker.queue();
+        let mut queue = self.maker.queue.lock();
         let refuses = queue.refusals > 0;
         queue.refusals = queue.refusals.saturating_sub(1);
         if queue.is_closed || refuses {
@@ -147,13 +141,13 @@ impl Service<Uri> for Pipes {
 /// The server's ends of connections over memory.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    queue: Arc<Mutex<Queue>>,
+    queue: Arc<Locked<Queue>>,
 }
 
 impl Incoming {
     /// Refuses all connections, or no longer does.
     pub(super) fn refuse(&self, refuses: bool) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         queue.is_closed = refuses;
         if refuses {
             queue.made.clear();
@@ -165,7 +159,7 @@ impl Stream for Incoming {
     type Item = io::Result<DuplexStream>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         if let Some(made) = queue.made.pop_front() {
             return Poll::Ready(Some(Ok(made)));
         }

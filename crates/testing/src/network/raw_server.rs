@@ -6,10 +6,10 @@ use super::frames::{
 };
 use super::pipes::{Pipes, wait};
 use super::raw_frame::RawFrame;
-use gax_driver::__private::Clock;
+use gax_driver::__private::{Clock, Locked};
 use std::collections::{HashSet, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, split};
 use tokio::sync::Notify;
@@ -65,7 +65,7 @@ struct State {
     clock: Clock,
     /// `true` if clients may only ping as grpc-go allows by default.
     counts_pings: bool,
-    log: Mutex<Log>,
+    log: Locked<Log>,
 }
 
 #[derive(Debug, Default)]
@@ -74,12 +74,6 @@ struct Log {
     requests: Vec<RawRequest>,
     pings: Vec<Duration>,
     goodbyes: Vec<Duration>,
-}
-
-impl State {
-    fn change<R>(&self, change: impl FnOnce(&mut Log) -> R) -> R {
-        change(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 impl RawServer {
@@ -117,7 +111,7 @@ impl RawServer {
         counts_pings: bool,
         plays: impl IntoIterator<Item = Vec<RawFrame>>,
     ) -> Self {
-        let log = Mutex::new(Log { plays: plays.into_iter().collect(), ..Log::default() });
+        let log = Locked::new(Log { plays: plays.into_iter().collect(), ..Log::default() });
         let state = Arc::new(State { settings, counts_pings, clock: Clock::start(), log });
         let pipes = Pipes::new();
         let (mut accepted, accepting) = (pipes.incoming(), Arc::clone(&state));
@@ -130,7 +124,7 @@ impl RawServer {
                     writer: tokio::sync::Mutex::new(writer),
                     number,
                     state: Arc::clone(&accepting),
-                    rule: Mutex::default(),
+                    rule: Locked::default(),
                     arrived: Notify::new(),
                     dropped: Notify::new(),
                     hung: Notify::new(),
@@ -168,19 +162,19 @@ impl RawServer {
     /// When each `PING` of a client came.
     #[must_use]
     pub fn pings(&self) -> Vec<Duration> {
-        self.state.change(|log| log.pings.clone())
+        self.state.log.change(|log| log.pings.clone())
     }
 
     /// When it has ended a connection for too many pings.
     #[must_use]
     pub fn goodbyes(&self) -> Vec<Duration> {
-        self.state.change(|log| log.goodbyes.clone())
+        self.state.log.change(|log| log.goodbyes.clone())
     }
 
     /// The requests, in the order in which they came.
     #[must_use]
     pub fn seen(&self) -> Vec<RawRequest> {
-        self.state.change(|log| log.requests.clone())
+        self.state.log.change(|log| log.requests.clone())
     }
 }
 
@@ -188,7 +182,7 @@ struct Connection {
     writer: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
     number: u32,
     state: Arc<State>,
-    rule: Mutex<PingRule>,
+    rule: Locked<PingRule>,
     /// Something has come of a request.
     arrived: Notify,
     /// The script drops the connection.
@@ -256,20 +250,20 @@ impl Connection {
             match kind {
                 SETTINGS if flags & ACK == 0 => self.write(&frame(SETTINGS, ACK, 0, &[])).await?,
                 PING if flags & ACK == 0 => {
-                    self.state.change(|log| log.pings.push(now));
-                    if self.rule(|rule| rule.is_too_many(now)) && self.state.counts_pings {
-                        self.state.change(|log| log.goodbyes.push(now));
+                    self.state.log.change(|log| log.pings.push(now));
+                    if self.rule.change(|rule| rule.is_too_many(now)) && self.state.counts_pings {
+                        self.state.log.change(|log| log.goodbyes.push(now));
                         let goodbye = goaway(u32::MAX >> 1, ENHANCE_YOUR_CALM, b"too_many_pings");
                         return self.write(&frame(GOAWAY, 0, 0, &goodbye)).await;
                     }
                     self.write(&frame(PING, ACK, 0, &payload)).await?;
                 }
                 HEADERS => {
-                    self.rule(|rule| rule.open.insert(stream));
+                    self.rule.change(|rule| rule.open.insert(stream));
                     let (connection, has_ended) = (self.number, flags & END_STREAM != 0);
                     let request =
                         RawRequest { connection, stream, at: now, body: Vec::new(), has_ended, reset: None };
-                    let play = self.state.change(|log| {
+                    let play = self.state.log.change(|log| {
                         log.requests.push(request);
                         log.plays.pop_front()
                     });
@@ -281,17 +275,13 @@ impl Connection {
                     request.has_ended |= flags & END_STREAM != 0;
                 }),
                 RST_STREAM => {
-                    self.rule(|rule| rule.open.remove(&stream));
+                    self.rule.change(|rule| rule.open.remove(&stream));
                     let reason = payload.first_chunk().map(|reason| u32::from_be_bytes(*reason));
                     self.change(stream, |request| request.reset = reason.map(|reason| (reason, now)));
                 }
                 _ => {}
             }
         }
-    }
-
-    fn rule<R>(&self, change: impl FnOnce(&mut PingRule) -> R) -> R {
-        change(&mut self.rule.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn write(&self, bytes: &[u8]) -> io::Result<()> {
@@ -301,7 +291,7 @@ impl Connection {
     /// Looks at a request of this connection, or changes it.
     fn find<R>(&self, stream: u32, change: impl FnOnce(&mut RawRequest) -> R) -> Option<R> {
         let mine = |request: &&mut RawRequest| (request.connection, request.stream) == (self.number, stream);
-        self.state.change(|log| log.requests.iter_mut().rev().find(mine).map(change))
+        self.state.log.change(|log| log.requests.iter_mut().rev().find(mine).map(change))
     }
 
     fn change(&self, stream: u32, change: impl FnOnce(&mut RawRequest)) {
@@ -334,7 +324,7 @@ impl Connection {
                 RawFrame::Hang => self.hung.notify_one(),
                 sent => {
                     self.write(&sent.written(stream)).await?;
-                    self.rule(|rule| rule.sent(sent, stream));
+                    self.rule.change(|rule| rule.sent(sent, stream));
                 }
             }
         }

@@ -1,19 +1,20 @@
 //! Replies one after the other.
 
+use gax_driver::__private::Locked;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Gives one after the other, the last one forever, and counts. Clones share everything.
 #[derive(Debug, Clone)]
-pub(super) struct Replies<T>(Arc<Mutex<(VecDeque<T>, usize)>>);
+pub(super) struct Replies<T>(Arc<Locked<(VecDeque<T>, usize)>>);
 
 impl<T: Clone> Replies<T> {
     pub(super) fn new(replies: impl IntoIterator<Item = T>) -> Self {
-        Self(Arc::new(Mutex::new((replies.into_iter().collect(), 0))))
+        Self(Arc::new(Locked::new((replies.into_iter().collect(), 0))))
     }
 
     pub(super) fn next(&self) -> Option<T> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let (left, asked) = &mut *state;
         *asked += 1;
         if left.len() > 1 { left.pop_front() } else { left.front().cloned() }
@@ -21,6 +22,6 @@ impl<T: Clone> Replies<T> {
 
     /// How often it was asked.
     pub(super) fn asked(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
+        self.0.lock().1
     }
 }

@@ -5,12 +5,13 @@ use super::shared::Shared;
 use super::{StorageArrival, StorageFault, StorageObject};
 use crate::Pipes;
 use crate::network::Acceptor;
+use gax_driver::__private::Locked;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
@@ -61,7 +62,7 @@ pub struct StorageEmulator {
     shared: Arc<Shared>,
     pipes: Pipes,
     /// The tasks that accept connections over sockets. They end with the last clone of the emulator.
-    listeners: Arc<Mutex<JoinSet<()>>>,
+    listeners: Arc<Locked<JoinSet<()>>>,
 }
 
 impl StorageEmulator {
@@ -81,7 +82,7 @@ impl StorageEmulator {
     /// said, as in Cloud Storage. With 1 each byte counts that has come.
     #[must_use]
     pub fn granularity(self, bytes: u64) -> Self {
-        self.shared.change(|state| state.sessions.granularity = bytes);
+        self.shared.state.change(|state| state.sessions.granularity = bytes);
         self
     }
 
@@ -102,36 +103,36 @@ impl StorageEmulator {
         let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
         let url = format!("http://{}", acceptor.address()?);
         let accepting = accept(Arc::clone(&self.shared), acceptor);
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).spawn(accepting);
+        self.listeners.lock().spawn(accepting);
         Ok(url)
     }
 
     /// Puts an object into a bucket; returns its generation.
     pub fn put(&self, bucket: &str, name: &str, object: impl Into<StorageObject>) -> i64 {
-        self.shared.change(|state| state.objects.put(bucket, name, object.into()).generation())
+        self.shared.state.change(|state| state.objects.put(bucket, name, object.into()).generation())
     }
 
     /// An object as it is now.
     #[must_use]
     pub fn object(&self, bucket: &str, name: &str) -> Option<StorageObject> {
-        self.shared.change(|state| state.objects.get(bucket, name).cloned())
+        self.shared.state.change(|state| state.objects.get(bucket, name).cloned())
     }
 
     /// The names of a bucket's objects, in order.
     #[must_use]
     pub fn names(&self, bucket: &str) -> Vec<String> {
-        self.shared.change(|state| state.objects.of(bucket).map(|(name, _)| name.clone()).collect())
+        self.shared.state.change(|state| state.objects.of(bucket).map(|(name, _)| name.clone()).collect())
     }
 
     /// How many uploads have been started and are neither whole, cancelled nor expired.
     #[must_use]
     pub fn open_uploads(&self) -> usize {
-        self.shared.change(|state| state.sessions.open())
+        self.shared.state.change(|state| state.sessions.open())
     }
 
     /// Lets all open uploads expire: requests to them are replied to with that status, 404 or 410.
     pub fn expire_uploads(&self, status: u16) {
-        self.shared.change(|state| state.sessions.expire(status));
+        self.shared.state.change(|state| state.sessions.expire(status));
     }
 
     /// Breaks all connections that are open.
@@ -141,13 +142,13 @@ impl StorageEmulator {
 
     /// Adds a fault behind those that are yet to happen.
     pub fn fault(&self, fault: StorageFault) {
-        self.shared.change(|state| state.faults.add(fault));
+        self.shared.state.change(|state| state.faults.add(fault));
     }
 
     /// How many faults are yet to happen. One that always happens counts too.
     #[must_use]
     pub fn faults_left(&self) -> usize {
-        self.shared.change(|state| state.faults.len())
+        self.shared.state.change(|state| state.faults.len())
     }
 
     /// Waits until a request [stalls](StorageFault::stall); each stall is waited for once.
@@ -165,7 +166,7 @@ impl StorageEmulator {
     /// The requests that reached it.
     #[must_use]
     pub fn arrivals(&self) -> Vec<StorageArrival> {
-        self.shared.change(|state| state.arrivals.clone())
+        self.shared.state.change(|state| state.arrivals.clone())
     }
 }
 

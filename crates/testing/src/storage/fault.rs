@@ -157,29 +157,21 @@ impl StorageFault {
         Self::of(Action::Overwrite(Box::new(object.into())))
     }
 
-    /// It happens when that many bytes of the object have passed. Resets, stalls, statuses and pauses have a place.
-    pub fn at(self, place: u64) -> Self {
-        Self { at: Some(place), ..self }
-    }
+    gax_text::setters! { self:
+        /// It happens when that many bytes of the object have passed. Resets, stalls, statuses and pauses have a place.
+        pub at(place: u64) => self.at = Some(place);
 
-    /// It happens to requests of that kind only.
-    pub fn on(self, call: StorageCall) -> Self {
-        Self { call: Some(call), ..self }
-    }
+        /// It happens to requests of that kind only.
+        pub on(call: StorageCall) => self.call = Some(call);
 
-    /// It happens to requests about that object only. The start of an upload has to name it in its query.
-    pub fn object(self, name: &str) -> Self {
-        Self { object: Some(name.to_owned()), ..self }
-    }
+        /// It happens to requests about that object only. The start of an upload has to name it in its query.
+        pub object(name: &str) => self.object = Some(name.to_owned());
 
-    /// That many requests that it could happen to come first.
-    pub fn skip(self, requests: u32) -> Self {
-        Self { skip: requests, ..self }
-    }
+        /// That many requests that it could happen to come first.
+        pub skip(requests: u32) => self.skip = requests;
 
-    /// It happens to so many requests.
-    pub fn times(self, requests: u32) -> Self {
-        Self { times: Some(requests), ..self }
+        /// It happens to so many requests.
+        pub times(requests: u32) => self.times = Some(requests);
     }
 
     /// It happens to every request.

@@ -62,7 +62,7 @@ impl ReplyBody {
         let is_elsewhere = call.is_upload() || (call == StorageCall::Download && reply.status >= 300);
         let armed = if is_elsewhere { ArmedFaults::default() } else { armed };
         let end = reply.place + length(&reply.body);
-        let is_truncated = shared.change(|state| state.faults.will_truncate(&armed, reply.place, end));
+        let is_truncated = shared.state.change(|state| state.faults.will_truncate(&armed, reply.place, end));
         Self {
             shared,
             index,
@@ -90,7 +90,7 @@ impl ReplyBody {
         }
         let most = self.cut.unwrap_or(u64::MAX).min(Self::PIECE).min(length(&self.content));
         let end = self.place + most;
-        let reached = self.shared.change(|state| state.faults.reach(&mut self.armed, self.place, end));
+        let reached = self.shared.state.change(|state| state.faults.reach(&mut self.armed, self.place, end));
         let Some((at, fault)) = reached else {
             return Ok((most > 0).then(|| self.take(most)));
         };

@@ -3,18 +3,17 @@
 use super::faults::{ArmedFaults, Faults};
 use super::state::{Objects, Sessions};
 use super::{StorageArrival, StorageCall};
-use gax_driver::__private::Clock;
-use std::sync::{Mutex, PoisonError};
+use gax_driver::__private::{Clock, Locked};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    state: Mutex<State>,
+    pub(crate) state: Locked<State>,
     clock: Clock,
     /// A permit for each stall.
     pub(crate) stalls: Semaphore,
-    connections: Mutex<CancellationToken>,
+    connections: Locked<CancellationToken>,
 }
 
 #[derive(Debug, Default)]
@@ -28,15 +27,11 @@ pub(crate) struct State {
 impl Shared {
     pub(crate) fn new() -> Self {
         Self {
-            state: Mutex::default(),
+            state: Locked::default(),
             clock: Clock::start(),
             stalls: Semaphore::new(0),
-            connections: Mutex::default(),
+            connections: Locked::default(),
         }
-    }
-
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Writes a request down, and arms the faults that can happen to it.
@@ -47,7 +42,7 @@ impl Shared {
         object: &str,
     ) -> (usize, ArmedFaults) {
         let at = self.clock.elapsed();
-        self.change(|state| {
+        self.state.change(|state| {
             let index = state.arrivals.len();
             state.arrivals.push(StorageArrival {
                 index,
@@ -67,17 +62,17 @@ impl Shared {
 
     /// Notes how far a request has got.
     pub(crate) fn note(&self, index: usize, note: impl FnOnce(&mut StorageArrival)) {
-        self.change(|state| state.arrivals.get_mut(index).map(note));
+        self.state.change(|state| state.arrivals.get_mut(index).map(note));
     }
 
     /// Ends with all connections that are open now.
     pub(crate) fn connection(&self) -> CancellationToken {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.connections.lock().clone()
     }
 
     /// Breaks all connections that are open now.
     pub(crate) fn disconnect(&self) {
-        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connections = self.connections.lock();
         std::mem::take(&mut *connections).cancel();
     }
 }

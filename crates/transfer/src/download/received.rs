@@ -8,9 +8,10 @@ use crate::download::state::{DownloadState, StoredRange};
 use crate::error::{Failure, TransferErrorKind};
 use crate::exchange::{End, Incoming};
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_http::__private::EndedEarly;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 /// How far a download has come.
 pub(super) struct Progress<'a> {
@@ -84,17 +85,17 @@ impl Progress<'_> {
 }
 
 #[derive(Clone)]
-pub(super) struct SharedProgress<'a>(Arc<Mutex<Progress<'a>>>);
+pub(super) struct SharedProgress<'a>(Arc<Locked<Progress<'a>>>);
 
 impl<'a> SharedProgress<'a> {
     pub(super) fn new(sink: Sink<'a>, position: Position, place: usize) -> Self {
         let (sums, saved) = (ChecksumValues::default(), sink.offset());
         let progress = Progress { sink, position, head: None, sums, decision: None, place, saved };
-        Self(Arc::new(Mutex::new(progress)))
+        Self(Arc::new(Locked::new(progress)))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Progress<'a>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Opens the file, if it has to be.

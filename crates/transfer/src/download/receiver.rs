@@ -15,9 +15,10 @@ use crate::protocol::{Ended, OnProgress, TransferProtocol};
 use crate::service::TransferService;
 use crate::transferred::Transferred;
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_http::__private::{HttpConfig, LayeredClient};
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -279,7 +280,7 @@ async fn all<T, E>(running: Vec<Boxed<'_, Result<T, E>>>) -> Result<Vec<T>, E> {
 }
 
 /// The progress of several ranges, as one.
-struct Together<'a>(Arc<Mutex<Parts<'a>>>);
+struct Together<'a>(Arc<Locked<Parts<'a>>>);
 
 struct Parts<'a> {
     on_progress: OnProgress<'a>,
@@ -295,14 +296,14 @@ impl<'a> Together<'a> {
             let bytes = progress.sink.offset() - progress.position.offset;
             TransferProgress { bytes, ..TransferProgress::default() }
         });
-        Self(Arc::new(Mutex::new(Parts { on_progress, ranges: left.collect(), total: None })))
+        Self(Arc::new(Locked::new(Parts { on_progress, ranges: left.collect(), total: None })))
     }
 
     /// The callback of one range.
     fn part(&self, place: usize) -> OnProgress<'a> {
         let parts = Arc::clone(&self.0);
         Box::new(move |progress| {
-            let parts = &mut *parts.lock().unwrap_or_else(PoisonError::into_inner);
+            let parts = &mut *parts.lock();
             if parts.ranges.len() <= place {
                 parts.ranges.resize(place + 1, TransferProgress::default());
             }

@@ -14,6 +14,7 @@ use crate::upload::options::UploadOptions;
 use crate::upload::plan::{Reach, Reply, Step, extent};
 use crate::upload::reading::{PIECE, SharedSource, SourceReader};
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_http::ReplayBody;
 use gax_retry::jitter::{JitterSource as _, ThreadJitter};
 use http::header::CONTENT_LENGTH;
@@ -21,8 +22,8 @@ use http::request::Builder;
 use http::{HeaderMap, Request, StatusCode, Uri};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The chunks of sources that can't seek, unless said.
 const CHUNK: u64 = 8 * 1024 * 1024;
@@ -34,7 +35,7 @@ pub(super) struct UploadParts {
     /// `true` if the request is there that starts a session; otherwise the session is all that is known.
     pub(super) can_start: bool,
     pub(super) source: SharedSource,
-    session: Mutex<Option<UploadSession>>,
+    session: Locked<Option<UploadSession>>,
     pub(super) state: Option<StateFile>,
     /// The place behind the last byte of the source that a connection has taken.
     sent: Arc<AtomicU64>,
@@ -103,7 +104,7 @@ impl UploadParts {
             dialect,
             can_start,
             source,
-            session: Mutex::new(session),
+            session: Locked::new(session),
             state,
             sent: Arc::default(),
             is_spent: AtomicBool::new(false),
@@ -112,11 +113,11 @@ impl UploadParts {
     }
 
     pub(super) fn session(&self) -> Option<UploadSession> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.session.lock().clone()
     }
 
     pub(super) fn set_session(&self, session: Option<UploadSession>) {
-        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
+        *self.session.lock() = session;
     }
 
     pub(super) fn reach(&self) -> Reach {

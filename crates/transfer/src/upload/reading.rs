@@ -5,11 +5,12 @@ use crate::error::{Failure, TransferErrorKind};
 use crate::upload::source::{Input, SeekableRead, UploadSource};
 use crate::upload::source_file::SourceFile;
 use bytes::{Bytes, BytesMut};
+use gax_driver::__private::Locked;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncSeek as _, ReadBuf};
 
@@ -20,7 +21,7 @@ const HASHED_AT_ONCE: usize = 8 * 1024 * 1024;
 
 /// A source that an upload shares with the body of its request in flight.
 #[derive(Clone)]
-pub(super) struct SharedSource(Arc<Mutex<SourceReader>>);
+pub(super) struct SharedSource(Arc<Locked<SourceReader>>);
 
 /// A source that is being read, hashed as it is.
 pub(super) struct SourceReader {
@@ -119,11 +120,11 @@ impl SharedSource {
             Input::Reader(source) => Reading::of_reader(source),
         };
         let reader = SourceReader { input, size, file: watched, hasher, lease: 0, problem: None };
-        Ok(Self(Arc::new(Mutex::new(reader))))
+        Ok(Self(Arc::new(Locked::new(reader))))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, SourceReader> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Goes to that place of a source that can seek.

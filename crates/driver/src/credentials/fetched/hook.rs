@@ -4,11 +4,12 @@ use super::auth_headers::AuthHeaders;
 use super::cache::{Cache, Fetched, Flight, Landing, Lookup, panicked};
 use super::scope::Scope;
 use crate::credentials::error::CredentialsError;
+use crate::locked::Locked;
 use crate::operation::{Clock, Timer};
 use gax_retry::Code;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -80,7 +81,7 @@ const MAX_FETCH: Duration = Duration::from_secs(60);
 struct Shared {
     fetch: Fetch,
     clock: Clock,
-    cache: Mutex<Cache>,
+    cache: Locked<Cache>,
 }
 
 // Nothing of them is printed.
@@ -96,7 +97,7 @@ impl Credentials {
         let shared = Shared {
             fetch: Box::new(move || Box::pin(fetch())),
             clock: Clock::start(),
-            cache: Mutex::default(),
+            cache: Locked::default(),
         };
         Self { shared: Arc::new(shared), scope: Arc::default() }
     }
@@ -133,7 +134,7 @@ impl Credentials {
         if !self.scope.admit(request)? {
             return Ok(RequestCredentials::None);
         }
-        let mut cache = self.shared.cache();
+        let mut cache = self.shared.cache.lock();
         match cache.look(self.shared.clock.elapsed()) {
             Lookup::Use { fetched, is_stale } => {
                 if is_stale && let Ok(flight) = Shared::fetch(&self.shared) {
@@ -159,7 +160,7 @@ impl Credentials {
             Ok(Some(Ok(fetched))) => self.checked(fetched),
             Ok(Some(Err(error))) => Err(error),
             Ok(None) | Err(_) => {
-                self.shared.cache().settle(self.shared.clock.elapsed());
+                self.shared.cache.lock().settle(self.shared.clock.elapsed());
                 Err(panicked())
             }
         }
@@ -179,15 +180,11 @@ impl Credentials {
 
     /// A server has refused the credentials of that fetch. Returns whether the request is worth sending again.
     pub(super) fn refused(&self, number: u64) -> bool {
-        self.shared.cache().refused(number, self.shared.clock.elapsed())
+        self.shared.cache.lock().refused(number, self.shared.clock.elapsed())
     }
 }
 
 impl Shared {
-    fn cache(&self) -> MutexGuard<'_, Cache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins a fetch, in a separate task.
     fn fetch(shared: &Arc<Self>) -> Result<Flight, CredentialsError> {
         let runtime = Handle::try_current().map_err(|_| {
@@ -207,7 +204,7 @@ impl Shared {
                 }),
             });
             let result = result.await;
-            let landing = shared.cache().landed(result, shared.clock.elapsed());
+            let landing = shared.cache.lock().landed(result, shared.clock.elapsed());
             sender.send_replace(Some(landing));
         };
         drop(runtime.spawn(task));

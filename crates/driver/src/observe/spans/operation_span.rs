@@ -1,5 +1,6 @@
 //! The spans and events of one operation.
 
+use crate::locked::Locked;
 use crate::observe::{
     Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Peer, WireMessage,
 };
@@ -7,7 +8,7 @@ use crate::operation::AttemptDelay;
 use gax_retry::{Attempt, AttemptKind, Code, CodeSet, ServerDelay, StartedAttempt, StopReason};
 use gax_text::{Escaped, Human};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tracing::field::{Empty, display};
 use tracing::{Span, debug, debug_span, trace, warn};
@@ -15,7 +16,7 @@ use tracing::{Span, debug, debug_span, trace, warn};
 /// The spans of one operation.
 pub(super) struct OperationSpan {
     span: Span,
-    attempts: Mutex<Vec<AttemptSpan>>,
+    attempts: Locked<Vec<AttemptSpan>>,
     options: SpanOptions,
     /// `true` if anybody takes in events of messages.
     messages: bool,
@@ -31,16 +32,12 @@ struct AttemptSpan {
 
 impl OperationSpan {
     pub(super) fn new(span: Span, options: SpanOptions, messages: bool) -> Self {
-        Self { span, attempts: Mutex::default(), options, messages }
-    }
-
-    fn change<R>(&self, change: impl FnOnce(&mut Vec<AttemptSpan>) -> R) -> R {
-        change(&mut self.attempts.lock().unwrap_or_else(PoisonError::into_inner))
+        Self { span, attempts: Locked::default(), options, messages }
     }
 
     /// The span of an attempt in flight.
     fn in_flight(&self, number: u32) -> Option<Span> {
-        self.change(|attempts| {
+        self.attempts.change(|attempts| {
             attempts.iter().find(|attempt| attempt.number == number).map(|attempt| attempt.span.clone())
         })
     }
@@ -53,6 +50,7 @@ impl OperationSpan {
     /// The request has waited long enough.
     fn end_delay(&self, number: u32, waited: Duration) {
         let delay = self
+            .attempts
             .change(|attempts| attempts.iter_mut().find(|attempt| attempt.number == number)?.delay.take());
         if let Some(delay) = delay {
             trace!(parent: &delay, "waited for {}", Human(waited));
@@ -61,7 +59,7 @@ impl OperationSpan {
 
     /// The attempt has ended; `failure` says why, if it failed.
     fn end(&self, attempt: &Attempt, failure: Option<&dyn fmt::Display>) {
-        let ended = self.change(|attempts| {
+        let ended = self.attempts.change(|attempts| {
             let place = attempts.iter().position(|other| other.number == attempt.number())?;
             Some(attempts.remove(place))
         });
@@ -164,7 +162,7 @@ impl OperationObserver for OperationSpan {
             delay
         });
         let number = attempt.number();
-        self.change(|attempts| attempts.push(AttemptSpan { number, span, delay }));
+        self.attempts.change(|attempts| attempts.push(AttemptSpan { number, span, delay }));
     }
 
     fn attempt_entered(&self, _: &OperationInfo, attempt: StartedAttempt) {

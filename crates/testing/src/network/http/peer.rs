@@ -3,11 +3,11 @@
 use super::connection::{End, serve};
 use super::{HttpArrival, HttpScript};
 use crate::network::{Acceptor, Pipes};
-use gax_driver::__private::Clock;
+use gax_driver::__private::{Clock, Locked};
 use std::io;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -39,7 +39,7 @@ struct Shared {
     script: HttpScript,
     origin: Option<Pipes>,
     clock: Clock,
-    arrivals: Mutex<Vec<HttpArrival>>,
+    arrivals: Locked<Vec<HttpArrival>>,
     accepted: AtomicUsize,
     open: AtomicUsize,
 }
@@ -52,7 +52,7 @@ impl HttpPeer {
     }
 
     fn with_origin(script: HttpScript, origin: Option<Pipes>) -> Self {
-        let (arrivals, accepted, open) = (Mutex::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let (arrivals, accepted, open) = (Locked::default(), AtomicUsize::new(0), AtomicUsize::new(0));
         Self { shared: Arc::new(Shared { script, origin, clock: Clock::start(), arrivals, accepted, open }) }
     }
 
@@ -132,7 +132,7 @@ impl HttpPeer {
         shared.open.fetch_add(1, Ordering::SeqCst);
         let note = |arrival| {
             let arrival = HttpArrival { at: shared.clock.elapsed(), ..arrival };
-            shared.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push(arrival.clone());
+            shared.arrivals.lock().push(arrival.clone());
             arrival
         };
         let end = serve(io, &shared.script, shared.origin.as_ref(), note).await;
@@ -150,7 +150,7 @@ impl HttpPeer {
     /// The requests that arrived so far.
     #[must_use]
     pub fn arrivals(&self) -> Vec<HttpArrival> {
-        self.shared.arrivals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.arrivals.lock().clone()
     }
 
     /// When requests arrived, in milliseconds.

@@ -1,9 +1,10 @@
 //! Scripts of an HTTP/1.1 peer.
 
 use super::{HttpArrival, HttpReply};
+use gax_driver::__private::Locked;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The header that names the script of a request.
@@ -13,7 +14,7 @@ pub const TEST_ID: &str = "x-retry-test-id";
 /// Beyond its last reply a script replies 200. Clones share the replies.
 #[derive(Debug, Clone, Default)]
 pub struct HttpScript {
-    state: Arc<Mutex<State>>,
+    state: Arc<Locked<State>>,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl HttpScript {
     #[must_use]
     pub fn new(replies: impl IntoIterator<Item = HttpReply>) -> Self {
         let script = Self::default();
-        script.change(|state| state.all.extend(replies));
+        script.state.change(|state| state.all.extend(replies));
         script
     }
 
@@ -56,7 +57,7 @@ impl HttpScript {
     #[must_use]
     pub fn by(choose: impl Fn(usize, &HttpArrival) -> HttpReply + Send + Sync + 'static) -> Self {
         let script = Self::default();
-        script.change(|state| state.endless = Some(Endless(Arc::new(choose))));
+        script.state.change(|state| state.endless = Some(Endless(Arc::new(choose))));
         script
     }
 
@@ -64,24 +65,24 @@ impl HttpScript {
     /// request asked for.
     #[must_use]
     pub fn idle(self, time: Duration, reply: Option<HttpReply>) -> Self {
-        self.change(|state| state.idle = Some((time, reply)));
+        self.state.change(|state| state.idle = Some((time, reply)));
         self
     }
 
     /// These replies for requests with that test id.
     pub fn add(&self, id: &str, replies: impl IntoIterator<Item = HttpReply>) {
-        self.change(|state| state.by_id.entry(id.to_owned()).or_default().extend(replies));
+        self.state.change(|state| state.by_id.entry(id.to_owned()).or_default().extend(replies));
     }
 
     /// How many replies for that test id have not been asked for.
     #[must_use]
     pub fn left(&self, id: &str) -> usize {
-        self.change(|state| state.by_id.get(id).map_or(0, VecDeque::len))
+        self.state.change(|state| state.by_id.get(id).map_or(0, VecDeque::len))
     }
 
     /// The reply to a request.
     pub(super) fn next(&self, arrival: &HttpArrival) -> HttpReply {
-        let (number, next, endless) = self.change(|state| {
+        let (number, next, endless) = self.state.change(|state| {
             let number = state.arrived;
             state.arrived += 1;
             let own = arrival.header(TEST_ID).and_then(|id| state.by_id.get_mut(id));
@@ -92,7 +93,7 @@ impl HttpScript {
         match reply.unwrap_or_else(|| HttpReply::status(200)) {
             HttpReply::Once(after, refusal) => {
                 let call = arrival.header("x-call").unwrap_or_default().to_owned();
-                let is_first = self.change(|state| state.carried_out.insert(call));
+                let is_first = self.state.change(|state| state.carried_out.insert(call));
                 if is_first { HttpReply::Slow(vec![(after, "done")]) } else { HttpReply::status(refusal) }
             }
             reply => reply,
@@ -100,16 +101,12 @@ impl HttpScript {
     }
 
     pub(super) fn when_idle(&self) -> Option<(Duration, Option<HttpReply>)> {
-        self.change(|state| state.idle.clone())
+        self.state.change(|state| state.idle.clone())
     }
 
     /// Returns whether a request of that call got [`HttpReply::Once`], so that it was carried out.
     #[must_use]
     pub fn has_carried_out(&self, call: &str) -> bool {
-        self.change(|state| state.carried_out.contains(call))
-    }
-
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.state.change(|state| state.carried_out.contains(call))
     }
 }

@@ -14,7 +14,7 @@ impl Exchange {
             return Err(Stop::error(400, &mismatch));
         }
         object.key_hash = upload.key_hash;
-        self.shared.change(|state| {
+        self.shared.state.change(|state| {
             let there = state.objects.get(&upload.bucket, &upload.name);
             if let Some(status) = upload.preconditions.refusal(there, false) {
                 return Err(Stop::error(status, CONDITION));
@@ -26,7 +26,7 @@ impl Exchange {
 
     /// Makes the object of an upload by several requests; returns its metadata.
     pub(crate) fn finish(&self, id: &str, headers: &HeaderMap) -> Result<Bytes, Stop> {
-        let upload = self.shared.change(|state| {
+        let upload = self.shared.state.change(|state| {
             let session = &mut state.sessions.get_mut(id)?.upload;
             let content = std::mem::take(&mut session.content);
             let promised = Checksums::in_headers(headers).or(session.promised.clone());
@@ -34,7 +34,7 @@ impl Exchange {
         });
         let Some(upload) = upload else { return Err(Stop::error(404, NO_SESSION)) };
         let made = self.make_object(upload);
-        self.shared.change(|state| {
+        self.shared.state.change(|state| {
             if let Some(session) = state.sessions.get_mut(id) {
                 session.stage = match &made {
                     Ok(resource) => Stage::Finished(resource.clone()),

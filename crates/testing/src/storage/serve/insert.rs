@@ -96,7 +96,7 @@ impl Exchange {
         let length = declared("length").map(str::parse::<u64>).transpose();
         let length = length.map_err(|_| Stop::error(400, "The length of the content is not a number."))?;
         let upload = described(head, target, route, metadata, declared("type"))?;
-        let id = self.shared.change(|state| {
+        let id = self.shared.state.change(|state| {
             let there = state.objects.get(&upload.bucket, &upload.name);
             match upload.preconditions.refusal(there, false) {
                 Some(status) => Err(Stop::error(status, CONDITION)),

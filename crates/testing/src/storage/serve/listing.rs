@@ -16,7 +16,7 @@ impl Exchange {
         name: &str,
         is_read: bool,
     ) -> Result<StorageObject, Stop> {
-        let object = self.shared.change(|state| state.objects.get(bucket, name).cloned());
+        let object = self.shared.state.change(|state| state.objects.get(bucket, name).cloned());
         let generation = target.query("generation").map(str::parse::<i64>);
         if let Some(Err(_)) = generation {
             return Err(Stop::error(400, "The generation is not a number."));
@@ -42,7 +42,7 @@ impl Exchange {
 
     pub(crate) fn delete(&self, target: &Target, bucket: &str, name: &str) -> Result<Reply, Stop> {
         drop(self.object(target, bucket, name, false)?);
-        self.shared.change(|state| state.objects.remove(bucket, name));
+        self.shared.state.change(|state| state.objects.remove(bucket, name));
         Ok(Reply::new(204))
     }
 
@@ -56,7 +56,7 @@ impl Exchange {
         let prefix = target.query("prefix").unwrap_or_default();
         let delimiter = target.query("delimiter").filter(|delimiter| !delimiter.is_empty());
         let after = target.query("pageToken").unwrap_or_default();
-        let page = self.shared.change(|state| {
+        let page = self.shared.state.change(|state| {
             let (mut items, mut prefixes, mut next) = (Vec::new(), BTreeSet::new(), None);
             for (name, object) in state.objects.of(bucket) {
                 let Some(rest) = name.strip_prefix(prefix) else { continue };

@@ -23,7 +23,8 @@ impl Exchange {
         loop {
             loop {
                 let end = place + length(&data);
-                let reached = self.shared.change(|state| state.faults.reach(&mut self.armed, place, end));
+                let reached =
+                    self.shared.state.change(|state| state.faults.reach(&mut self.armed, place, end));
                 let Some((at, fault)) = reached else { break };
                 let before = data.split_to(usize::try_from(at - place).unwrap_or(usize::MAX).min(data.len()));
                 piece(place, &before);

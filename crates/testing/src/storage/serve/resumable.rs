@@ -23,7 +23,7 @@ struct Unpersisted {
 impl Exchange {
     /// The stage of a session of that protocol, and how much of it has been persisted.
     pub(crate) fn session(&self, id: &str, protocol: Protocol) -> Result<(Stage, u64, Option<u64>), Stop> {
-        let session = self.shared.change(|state| {
+        let session = self.shared.state.change(|state| {
             let session = state.sessions.get(id).filter(|session| session.protocol == protocol)?;
             Some((session.stage.clone(), session.persisted(), session.length))
         });
@@ -43,7 +43,7 @@ impl Exchange {
             Some(Action::Persisted(bytes)) => place.saturating_add(*bytes).min(most),
             _ => most,
         };
-        let granularity = self.shared.change(|state| state.sessions.granularity).max(1);
+        let granularity = self.shared.state.change(|state| state.sessions.granularity).max(1);
         let mut rest = Unpersisted { place, bytes: Vec::new(), limit };
         let shared = std::sync::Arc::clone(&self.shared);
         let persist = |rest: &mut Unpersisted, whole: u64| {
@@ -51,6 +51,7 @@ impl Exchange {
                 usize::try_from(whole.min(rest.limit).saturating_sub(rest.place)).unwrap_or(usize::MAX);
             let bytes = rest.bytes.get(..count.min(rest.bytes.len())).unwrap_or_default();
             shared
+                .state
                 .change(|state| state.sessions.get_mut(id).map(|session| session.persist(rest.place, bytes)));
             let count = bytes.len();
             rest.place += length(bytes);
@@ -145,6 +146,7 @@ impl Exchange {
         let (stage, ..) = self.session(id, protocol)?;
         if let Stage::Active = stage {
             self.shared
+                .state
                 .change(|state| state.sessions.get_mut(id).map(|session| session.stage = Stage::Cancelled));
         }
         Ok(match (stage, protocol) {

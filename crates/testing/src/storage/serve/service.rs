@@ -22,7 +22,7 @@ pub(crate) async fn serve(
     let (head, mut body) = request.into_parts();
     let target = Target::of(&head.uri);
     let mut route = Route::of(&head, &target);
-    let is_universal = shared.change(|state| {
+    let is_universal = shared.state.change(|state| {
         let session = route.id.as_ref().and_then(|id| state.sessions.get(id))?;
         route.bucket.clone_from(&session.upload.bucket);
         route.name.clone_from(&session.upload.name);
@@ -82,7 +82,7 @@ impl Exchange {
                 Err(Stop::Reply(Box::new(self.reply_of(&fault, *status))))
             }
             Action::Expired(status) => {
-                self.shared.change(|state| {
+                self.shared.state.change(|state| {
                     let session = route.id.as_ref().and_then(|id| state.sessions.get_mut(id));
                     session.map(|session| session.stage = Stage::Expired(*status))
                 });
@@ -91,7 +91,11 @@ impl Exchange {
             Action::Overwrite(other) => {
                 if !route.name.is_empty() {
                     let other = (**other).clone();
-                    drop(self.shared.change(|state| state.objects.put(&route.bucket, &route.name, other)));
+                    drop(
+                        self.shared
+                            .state
+                            .change(|state| state.objects.put(&route.bucket, &route.name, other)),
+                    );
                 }
                 Ok(())
             }

@@ -73,16 +73,12 @@ impl StorageObject {
         self
     }
 
-    /// The bytes as they are stored.
-    #[must_use]
-    pub fn content(&self) -> &Bytes {
-        &self.content
-    }
+    gax_text::getters! { self:
+        /// The bytes as they are stored.
+        pub content: &Bytes = &self.content;
 
-    /// The generation; 0: it is in no bucket.
-    #[must_use]
-    pub fn generation(&self) -> i64 {
-        self.generation
+        /// The generation; 0: it is in no bucket.
+        pub generation: i64 = self.generation;
     }
 
     /// The CRC32C of the stored bytes, as base64 of the four bytes in network order.
