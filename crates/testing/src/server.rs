@@ -153,8 +153,7 @@ impl SocketServer {
     ///
     /// Outside of a tokio runtime.
     pub fn start(address: SocketAddr, service: impl GrpcHandler) -> io::Result<Self> {
-        let acceptor = Acceptor::listen(address)?;
-        let address = acceptor.address()?;
+        let (acceptor, address) = Acceptor::listen(address)?;
         let accepting = accept(acceptor, service, Some(Self::MAX_STREAMS), Self::MAX_CONNECTIONS);
         Ok(Self { address, accepting: tokio::spawn(accepting).abort_handle() })
     }

@@ -2,7 +2,7 @@
 
 use super::pipes::{Incoming, Pipes};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_stream::StreamExt as _;
@@ -29,22 +29,20 @@ pub(crate) enum Acceptor {
 }
 
 impl Acceptor {
-    /// Listens at an address, whose port is a free one if it is 0.
-    pub(crate) fn listen(address: SocketAddr) -> io::Result<Self> {
+    /// Listens at an address, whose port is a free one if it is 0; returns it with that port.
+    pub(crate) fn listen(address: SocketAddr) -> io::Result<(Self, SocketAddr)> {
         let listener = listen(address)?;
-        Ok(Self::Socket(listener.local_addr()?, Some(listener)))
+        let address = listener.local_addr()?;
+        Ok((Self::Socket(address, Some(listener)), address))
+    }
+
+    /// Listens at a free port of the loopback device; returns the address.
+    pub(crate) fn on_loopback() -> io::Result<(Self, SocketAddr)> {
+        Self::listen((Ipv4Addr::LOCALHOST, 0).into())
     }
 
     pub(crate) fn of(pipes: &Pipes) -> Self {
         Self::Memory(pipes.accepting())
-    }
-
-    /// Where it listens, if at a socket.
-    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
-        match self {
-            Self::Socket(address, _) => Ok(*address),
-            Self::Memory(_) => Err(io::ErrorKind::AddrNotAvailable.into()),
-        }
     }
 
     /// The next connection, from whoever has not been refused; `None`: nobody connects any longer.
@@ -64,6 +62,16 @@ impl Acceptor {
                 let made = incoming.next().await.transpose()?;
                 Ok(made.map(|client| Box::new(client) as Box<dyn Stream>))
             }
+        }
+    }
+
+    /// Serves each connection in a task of its own, until nobody connects any longer.
+    pub(crate) async fn each<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        mut serve: impl FnMut(Box<dyn Stream>) -> F,
+    ) {
+        while let Ok(Some(io)) = self.accept().await {
+            tokio::spawn(serve(io));
         }
     }
 

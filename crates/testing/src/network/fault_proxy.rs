@@ -7,7 +7,7 @@ use super::pipes::Pipes;
 use gax_driver::__private::Locked;
 use std::collections::VecDeque;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
@@ -93,8 +93,7 @@ impl FaultProxy {
     /// No port can be had.
     #[expect(clippy::unused_async, reason = "it has to be called in a runtime")]
     pub async fn listen(server: SocketAddr) -> io::Result<(Self, SocketAddr)> {
-        let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
-        let address = acceptor.address()?;
+        let (acceptor, address) = Acceptor::on_loopback()?;
         Ok((Self::start(acceptor, Server::Socket(server)), address))
     }
 

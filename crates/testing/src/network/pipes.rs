@@ -8,9 +8,10 @@ use std::future::{Ready, poll_fn, ready};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::DuplexStream;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_stream::Stream;
 use tonic::transport::{Channel, Endpoint};
 use tower_service::Service;
@@ -30,41 +31,22 @@ pub fn pipes() -> (Channel, impl Stream<Item = io::Result<DuplexStream>> + Send 
     (pipes.channel(), pipes.incoming())
 }
 
-/// Makes connections over memory: one end for the client, the other for the acceptor. A tower connector.
+/// Makes connections over memory: one end for the client, the other for the acceptor. A tower connector. Once it is dropped with all its
+/// clones, no connection follows.
 #[derive(Debug, Clone)]
 pub struct Pipes {
-    maker: Arc<Maker>,
+    made: UnboundedSender<DuplexStream>,
+    gate: Arc<Locked<Gate>>,
 }
 
-/// All clones of a connector. Once it is dropped, no connection follows.
-#[derive(Debug, Default)]
-struct Maker {
-    queue: Arc<Locked<Queue>>,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    made: std::collections::VecDeque<DuplexStream>,
-    acceptor: Option<Waker>,
+#[derive(Debug)]
+struct Gate {
+    /// Where connections come out, while nobody accepts them.
+    incoming: Option<UnboundedReceiver<DuplexStream>>,
     /// Nobody accepts any longer.
     is_closed: bool,
-    /// Nobody connects any longer.
-    is_over: bool,
     /// How many connections are refused.
     refusals: u32,
-}
-
-impl Drop for Maker {
-    fn drop(&mut self) {
-        let acceptor = {
-            let mut queue = self.queue.lock();
-            queue.is_over = true;
-            queue.acceptor.take()
-        };
-        if let Some(acceptor) = acceptor {
-            acceptor.wake();
-        }
-    }
 }
 
 impl Default for Pipes {
@@ -77,7 +59,9 @@ impl Pipes {
     /// Without a connection so far.
     #[must_use]
     pub fn new() -> Self {
-        Self { maker: Arc::default() }
+        let (made, incoming) = unbounded_channel();
+        let gate = Gate { incoming: Some(incoming), is_closed: false, refusals: 0 };
+        Self { made, gate: Arc::new(Locked::new(gate)) }
     }
 
     /// The server's ends of the connections, as they are made. It ends once the connector is dropped with all its clones,
@@ -87,13 +71,16 @@ impl Pipes {
     }
 
     pub(super) fn accepting(&self) -> Incoming {
-        self.maker.queue.lock().is_closed = false;
-        Incoming { queue: Arc::clone(&self.maker.queue) }
+        let made = self.gate.change(|gate| {
+            gate.is_closed = false;
+            gate.incoming.take()
+        });
+        Incoming { made, gate: Arc::clone(&self.gate) }
     }
 
     /// Refuses so many connections from now on.
     pub fn refuse(&self, connections: u32) {
-        self.maker.queue.lock().refusals = connections;
+        self.gate.lock().refusals = connections;
     }
 
     /// The client's end of a new connection.
@@ -104,15 +91,11 @@ impl Pipes {
     pub fn connect(&self) -> io::Result<TokioIo<Pipe<DuplexStream>>> {
         const PIPE: usize = 64 * 1024;
         let (near, far) = tokio::io::duplex(PIPE);
-        let mut queue = self.maker.queue.lock();
-        let refuses = queue.refusals > 0;
-        queue.refusals = queue.refusals.saturating_sub(1);
-        if queue.is_closed || refuses {
+        let mut gate = self.gate.lock();
+        let refuses = gate.refusals > 0;
+        gate.refusals = gate.refusals.saturating_sub(1);
+        if gate.is_closed || refuses || self.made.send(far).is_err() {
             return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
-        }
-        queue.made.push_back(far);
-        if let Some(acceptor) = queue.acceptor.take() {
-            acceptor.wake();
         }
         Ok(TokioIo::new(Pipe::new(near)))
     }
@@ -141,16 +124,17 @@ impl Service<Uri> for Pipes {
 /// The server's ends of connections over memory.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    queue: Arc<Locked<Queue>>,
+    made: Option<UnboundedReceiver<DuplexStream>>,
+    gate: Arc<Locked<Gate>>,
 }
 
 impl Incoming {
     /// Refuses all connections, or no longer does.
-    pub(super) fn refuse(&self, refuses: bool) {
-        let mut queue = self.queue.lock();
-        queue.is_closed = refuses;
-        if refuses {
-            queue.made.clear();
+    pub(super) fn refuse(&mut self, refuses: bool) {
+        let mut gate = self.gate.lock();
+        gate.is_closed = refuses;
+        if let Some(made) = self.made.as_mut().filter(|_| refuses) {
+            while made.try_recv().is_ok() {}
         }
     }
 }
@@ -158,22 +142,18 @@ impl Incoming {
 impl Stream for Incoming {
     type Item = io::Result<DuplexStream>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let mut queue = self.queue.lock();
-        if let Some(made) = queue.made.pop_front() {
-            return Poll::Ready(Some(Ok(made)));
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match &mut self.made {
+            Some(made) => made.poll_recv(cx).map(|made| made.map(Ok)),
+            None => Poll::Ready(None),
         }
-        if queue.is_over {
-            return Poll::Ready(None);
-        }
-        queue.acceptor = Some(cx.waker().clone());
-        Poll::Pending
     }
 }
 
 impl Drop for Incoming {
     fn drop(&mut self) {
         self.refuse(true);
+        self.gate.lock().incoming = self.made.take();
     }
 }
 

@@ -1,5 +1,6 @@
 //! An HTTP/2 server written frame by frame.
 
+use super::acceptor::{Acceptor, Stream};
 use super::frames::{
     ACK, DATA, END_STREAM, ENHANCE_YOUR_CALM, Frame, GOAWAY, HEADERS, MAX_CONCURRENT_STREAMS, PING, PREFACE,
     RST_STREAM, SETTINGS, frame, goaway, setting,
@@ -11,10 +12,9 @@ use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, split};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf, split};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
 
 /// A request, as a [`RawServer`] saw it.
@@ -114,24 +114,21 @@ impl RawServer {
         let log = Locked::new(Log { plays: plays.into_iter().collect(), ..Log::default() });
         let state = Arc::new(State { settings, counts_pings, clock: Clock::start(), log });
         let pipes = Pipes::new();
-        let (mut accepted, accepting) = (pipes.incoming(), Arc::clone(&state));
-        tokio::spawn(async move {
-            let mut number = 0;
-            while let Some(Ok(io)) = accepted.next().await {
-                number += 1;
-                let (reader, writer) = split(io);
-                let connection = Arc::new(Connection {
-                    writer: tokio::sync::Mutex::new(writer),
-                    number,
-                    state: Arc::clone(&accepting),
-                    rule: Locked::default(),
-                    arrived: Notify::new(),
-                    dropped: Notify::new(),
-                    hung: Notify::new(),
-                });
-                tokio::spawn(connection.run(reader));
-            }
-        });
+        let (mut number, accepting) = (0, Arc::clone(&state));
+        tokio::spawn(Acceptor::of(&pipes).each(move |io| {
+            number += 1;
+            let (reader, writer) = split(io);
+            let connection = Arc::new(Connection {
+                writer: tokio::sync::Mutex::new(writer),
+                number,
+                state: Arc::clone(&accepting),
+                rule: Locked::default(),
+                arrived: Notify::new(),
+                dropped: Notify::new(),
+                hung: Notify::new(),
+            });
+            connection.run(reader)
+        }));
         Self { pipes, state }
     }
 
@@ -179,7 +176,7 @@ impl RawServer {
 }
 
 struct Connection {
-    writer: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
+    writer: tokio::sync::Mutex<WriteHalf<Box<dyn Stream>>>,
     number: u32,
     state: Arc<State>,
     rule: Locked<PingRule>,
@@ -227,7 +224,7 @@ impl PingRule {
 
 impl Connection {
     /// Serves it to its end. However it ends, the test sees it from the other side.
-    async fn run(self: Arc<Self>, reader: ReadHalf<DuplexStream>) {
+    async fn run(self: Arc<Self>, reader: ReadHalf<Box<dyn Stream>>) {
         let mut plays = JoinSet::new();
         tokio::select! {
             biased;
@@ -239,7 +236,7 @@ impl Connection {
 
     async fn read(
         self: &Arc<Self>,
-        mut reader: ReadHalf<DuplexStream>,
+        mut reader: ReadHalf<Box<dyn Stream>>,
         plays: &mut JoinSet<io::Result<()>>,
     ) -> io::Result<()> {
         reader.read_exact(&mut [0; PREFACE]).await?;

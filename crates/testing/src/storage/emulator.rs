@@ -2,6 +2,7 @@
 
 use super::serve::serve;
 use super::shared::Shared;
+use super::state::Stage;
 use super::{StorageArrival, StorageFault, StorageObject};
 use crate::Pipes;
 use crate::network::Acceptor;
@@ -10,7 +11,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use std::io;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
@@ -82,7 +82,7 @@ impl StorageEmulator {
     /// said, as in Cloud Storage. With 1 each byte counts that has come.
     #[must_use]
     pub fn granularity(self, bytes: u64) -> Self {
-        self.shared.state.change(|state| state.sessions.granularity = bytes);
+        self.shared.state.change(|state| state.granularity = bytes);
         self
     }
 
@@ -100,11 +100,10 @@ impl StorageEmulator {
     /// No port can be had.
     #[expect(clippy::unused_async, reason = "it has to be called in a runtime")]
     pub async fn listen(&self) -> io::Result<String> {
-        let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
-        let url = format!("http://{}", acceptor.address()?);
+        let (acceptor, address) = Acceptor::on_loopback()?;
         let accepting = accept(Arc::clone(&self.shared), acceptor);
         self.listeners.lock().spawn(accepting);
-        Ok(url)
+        Ok(format!("http://{address}"))
     }
 
     /// Puts an object into a bucket; returns its generation.
@@ -127,12 +126,16 @@ impl StorageEmulator {
     /// How many uploads have been started and are neither whole, cancelled nor expired.
     #[must_use]
     pub fn open_uploads(&self) -> usize {
-        self.shared.state.change(|state| state.sessions.open())
+        self.shared.state.change(|state| state.sessions.values().filter(|session| session.is_open()).count())
     }
 
     /// Lets all open uploads expire: requests to them are replied to with that status, 404 or 410.
     pub fn expire_uploads(&self, status: u16) {
-        self.shared.state.change(|state| state.sessions.expire(status));
+        self.shared.state.change(|state| {
+            for session in state.sessions.values_mut().filter(|session| session.is_open()) {
+                session.stage = Stage::Expired(status);
+            }
+        });
     }
 
     /// Breaks all connections that are open.
@@ -171,10 +174,8 @@ impl StorageEmulator {
 }
 
 /// Serves connections until nobody connects any longer.
-async fn accept(shared: Arc<Shared>, mut acceptor: Acceptor) {
-    while let Ok(Some(io)) = acceptor.accept().await {
-        tokio::spawn(connection(Arc::clone(&shared), io));
-    }
+async fn accept(shared: Arc<Shared>, acceptor: Acceptor) {
+    acceptor.each(|io| connection(Arc::clone(&shared), io)).await;
 }
 
 /// Serves a connection until it ends or is broken.

@@ -1,9 +1,10 @@
 //! The state of an emulator, shared by all its connections.
 
 use super::faults::{ArmedFaults, Faults};
-use super::state::{Objects, Sessions};
+use super::state::{CHUNK, Objects, Session};
 use super::{StorageArrival, StorageCall};
 use gax_driver::__private::{Clock, Locked};
+use std::collections::BTreeMap;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,10 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) objects: Objects,
-    pub(crate) sessions: Sessions,
+    /// Uploads by their ids.
+    pub(crate) sessions: BTreeMap<String, Session>,
+    /// A request that is cut leaves a multiple of so many bytes persisted.
+    pub(crate) granularity: u64,
     pub(crate) faults: Faults,
     pub(crate) arrivals: Vec<StorageArrival>,
 }
@@ -27,7 +31,7 @@ pub(crate) struct State {
 impl Shared {
     pub(crate) fn new() -> Self {
         Self {
-            state: Locked::default(),
+            state: Locked::new(State { granularity: CHUNK, ..State::default() }),
             clock: Clock::start(),
             stalls: Semaphore::new(0),
             connections: Locked::default(),

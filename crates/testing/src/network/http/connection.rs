@@ -73,14 +73,12 @@ async fn send<T: AsyncRead + AsyncWrite + Unpin>(
     request: Option<&Message>,
 ) -> io::Result<Option<End>> {
     let is_head = request.is_some_and(|request| request.start.starts_with("HEAD "));
-    let hello = |status: u16, announced: usize| Response {
+    let part = |status, body, announced, stalls| Response {
         announced: Some(announced),
-        ..Response::new(status, HeaderMap::new(), Bytes::from_static(b"hello"))
+        stalls,
+        ..Response::new(status, HeaderMap::new(), body)
     };
-    let of = |length: usize, stalls: bool| {
-        let body = vec![b'a'; length];
-        Response { announced: Some(length + 1), stalls, ..Response::new(200, HeaderMap::new(), body.into()) }
-    };
+    let hello = Bytes::from_static(b"hello");
     let response = match reply {
         HttpReply::Reply { status, headers, body } => {
             let pairs =
@@ -97,15 +95,13 @@ async fn send<T: AsyncRead + AsyncWrite + Unpin>(
             }
             response
         }
-        HttpReply::Truncate => hello(200, 100),
-        HttpReply::StallInBody(status) => Response { stalls: true, ..hello(status, 100) },
-        HttpReply::TruncateAfter(length) => of(length, false),
-        HttpReply::StallAfter(length) => of(length, true),
+        HttpReply::Truncate => part(200, hello, 100, false),
+        HttpReply::StallInBody(status) => part(status, hello, 100, true),
+        HttpReply::TruncateAfter(length) => part(200, vec![b'a'; length].into(), length + 1, false),
+        HttpReply::StallAfter(length) => part(200, vec![b'a'; length].into(), length + 1, true),
         HttpReply::Slow(pieces) => {
             let length: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
-            let head =
-                Response { announced: Some(length), ..Response::new(200, HeaderMap::new(), Bytes::new()) };
-            head.send(io, is_head).await?;
+            part(200, Bytes::new(), length, false).send(io, is_head).await?;
             for (pause, piece) in pieces {
                 wait(pause).await;
                 io.write_all(piece.as_bytes()).await?;

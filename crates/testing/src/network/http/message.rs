@@ -19,7 +19,7 @@ pub(super) struct Message {
 }
 
 /// A response, with what a script makes of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
@@ -89,16 +89,7 @@ impl Message {
 
 impl Response {
     pub(super) fn new(status: u16, headers: HeaderMap, body: Bytes) -> Self {
-        Self {
-            status,
-            headers,
-            body,
-            announced: None,
-            sent: None,
-            stalls: false,
-            is_twice: false,
-            is_lost: false,
-        }
+        Self { status, headers, body, ..Self::default() }
     }
 
     /// An origin's response, as it was read.

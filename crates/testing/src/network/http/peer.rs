@@ -5,7 +5,6 @@ use super::{HttpArrival, HttpScript};
 use crate::network::{Acceptor, Pipes};
 use gax_driver::__private::{Clock, Locked};
 use std::io;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -83,18 +82,16 @@ impl HttpPeer {
         (self, pipes)
     }
 
-    fn accept(&self, mut acceptor: Acceptor) {
+    fn accept(&self, acceptor: Acceptor) {
         let this = self.clone();
-        tokio::spawn(async move {
-            while let Ok(Some(mut io)) = acceptor.accept().await {
-                let this = this.clone();
-                tokio::spawn(async move {
-                    if this.run(&mut io).await == End::Reset {
-                        io.resets();
-                    }
-                });
+        tokio::spawn(acceptor.each(move |mut io| {
+            let this = this.clone();
+            async move {
+                if this.run(&mut io).await == End::Reset {
+                    io.resets();
+                }
             }
-        });
+        }));
     }
 
     /// A peer behind a socket of the loopback device, and its URL.
@@ -115,10 +112,9 @@ impl HttpPeer {
     /// No port can be had.
     #[expect(clippy::unused_async, reason = "it has to be called in a runtime")]
     pub async fn listen(&self) -> io::Result<String> {
-        let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
-        let url = format!("http://{}", acceptor.address()?);
+        let (acceptor, address) = Acceptor::on_loopback()?;
         self.accept(acceptor);
-        Ok(url)
+        Ok(format!("http://{address}"))
     }
 
     /// Serves a connection to its end, such as one over TLS.

@@ -2,42 +2,34 @@
 
 use super::exchange::{Exchange, Stop};
 use super::finish::CONDITION;
-use super::insert::{key_hash, text};
+use super::insert::KEY_HASH;
 use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
 use crate::storage::state::StorageObject;
-use crate::storage::wire::{ByteRange, Reply, Target};
+use crate::storage::wire::{ByteRange, Reply};
 use bytes::Bytes;
-use http::HeaderMap;
-use http::request::Parts;
 
 impl Exchange {
-    pub(crate) fn download(
-        &self,
-        head: &Parts,
-        target: &Target,
-        bucket: &str,
-        name: &str,
-    ) -> Result<Reply, Stop> {
-        let object = self.object(target, bucket, name, true)?;
-        if object.key_hash.is_some() && object.key_hash != key_hash(&head.headers) {
+    pub(crate) fn download(&self) -> Result<Reply, Stop> {
+        let object = self.object(true)?;
+        if object.key_hash.is_some() && object.key_hash.as_deref() != self.header(KEY_HASH) {
             return Err(Stop::error(400, "The object is encrypted with another key."));
         }
         let etag = object.etag();
-        let is_of = |name: &str| text(&head.headers, name).map(|tags| matches(tags, &etag));
+        let is_of = |name: &str| self.header(name).map(|tags| matches(tags, &etag));
         if is_of("if-match") == Some(false) {
             return Err(Stop::error(412, CONDITION));
         }
         if is_of("if-none-match") == Some(true) {
             return Ok(Reply::new(304).with("etag", etag));
         }
-        let is_encoded = object.encoding() == Some("gzip") && !accepts_gzip(&head.headers);
+        let is_encoded = object.encoding() == Some("gzip") && !self.accepts_gzip();
         if let Some(content) = object.decompressed().filter(|_| is_encoded) {
             // A content that is made on the way has no length and no ranges.
             let reply = Reply { body: content, is_sized: false, ..Reply::new(200) };
             return Ok(describe(reply, &object).with("warning", "214 UploadServer gunzipped"));
         }
-        let mut reply = self.range(&head.headers, &object, &etag)?;
+        let mut reply = self.range(&object, &etag)?;
         reply = describe(reply, &object).with("accept-ranges", "bytes");
         Ok(match object.encoding() {
             Some(encoding) => reply.with("content-encoding", encoding.to_owned()),
@@ -46,12 +38,12 @@ impl Exchange {
     }
 
     /// The content, or the range of it that was asked for.
-    fn range(&self, headers: &HeaderMap, object: &StorageObject, etag: &str) -> Result<Reply, Stop> {
+    fn range(&self, object: &StorageObject, etag: &str) -> Result<Reply, Stop> {
         let content = object.content();
         let whole = Reply { body: content.clone(), ..Reply::new(200) };
         // If it is another object by now, the range means nothing.
-        let is_same = text(headers, "if-range").is_none_or(|tag| tag.trim() == etag);
-        let range = text(headers, "range").and_then(ByteRange::read).filter(|_| is_same);
+        let is_same = self.header("if-range").is_none_or(|tag| tag.trim() == etag);
+        let range = self.header("range").and_then(ByteRange::read).filter(|_| is_same);
         let earlier = match self.action() {
             Some(Action::IgnoredRange) => return Ok(whole),
             Some(Action::EarlierRange(bytes)) => *bytes,
@@ -67,6 +59,12 @@ impl Exchange {
         let begin = begin.saturating_sub(earlier);
         let reply = Reply { body: slice(content, begin, end), place: begin, ..Reply::new(206) };
         Ok(reply.with("content-range", format!("bytes {begin}-{}/{size}", end - 1)))
+    }
+
+    /// Returns whether the client takes gzip.
+    fn accepts_gzip(&self) -> bool {
+        let encodings = self.header("accept-encoding").unwrap_or_default();
+        encodings.split(',').any(|encoding| encoding.trim().eq_ignore_ascii_case("gzip"))
     }
 }
 
@@ -93,10 +91,4 @@ fn describe(reply: Reply, object: &StorageObject) -> Reply {
 /// Returns whether a list of entity tags has that one.
 fn matches(tags: &str, etag: &str) -> bool {
     tags.split(',').any(|tag| tag.trim() == "*" || tag.trim() == etag)
-}
-
-/// Returns whether a client takes gzip.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let encodings = text(headers, "accept-encoding").unwrap_or_default();
-    encodings.split(',').any(|encoding| encoding.trim().eq_ignore_ascii_case("gzip"))
 }

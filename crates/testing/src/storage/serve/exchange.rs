@@ -3,8 +3,10 @@
 use crate::storage::StorageFault;
 use crate::storage::fault::Action;
 use crate::storage::faults::ArmedFaults;
+use crate::storage::serve::route::Route;
 use crate::storage::shared::Shared;
-use crate::storage::wire::Reply;
+use crate::storage::wire::{Reply, Target, text};
+use http::request::Parts;
 use std::sync::Arc;
 
 /// Why a request isn't carried out to its end.
@@ -31,11 +33,24 @@ pub(crate) struct Exchange {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) armed: ArmedFaults,
+    pub(crate) head: Parts,
+    pub(crate) target: Target,
+    pub(crate) route: Route,
     /// `true` if an upload by the universal protocol continues, so that replies say so.
     pub(crate) is_universal: bool,
 }
 
 impl Exchange {
+    /// A header of the request, as text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        text(&self.head.headers, name)
+    }
+
+    /// The length of the request's body, as its head announces it.
+    pub(crate) fn announced(&self) -> Option<u64> {
+        self.header("content-length")?.parse().ok()
+    }
+
     /// The fault without a place that happens to it.
     pub(crate) fn action(&self) -> Option<&Action> {
         self.armed.at_once.as_ref().map(|fault| &fault.action)

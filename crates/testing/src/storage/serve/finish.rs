@@ -3,7 +3,6 @@
 use super::exchange::{Exchange, Stop};
 use crate::storage::state::{Checksums, ObjectUpload, Stage, StorageObject};
 use bytes::Bytes;
-use http::HeaderMap;
 
 impl Exchange {
     /// Makes the object, if its checksums are right and its preconditions hold; returns its metadata.
@@ -25,11 +24,12 @@ impl Exchange {
     }
 
     /// Makes the object of an upload by several requests; returns its metadata.
-    pub(crate) fn finish(&self, id: &str, headers: &HeaderMap) -> Result<Bytes, Stop> {
+    pub(crate) fn finish(&self) -> Result<Bytes, Stop> {
+        let id = &self.route.id;
         let upload = self.shared.state.change(|state| {
             let session = &mut state.sessions.get_mut(id)?.upload;
             let content = std::mem::take(&mut session.content);
-            let promised = Checksums::in_headers(headers).or(session.promised.clone());
+            let promised = Checksums::in_headers(&self.head.headers).or(session.promised.clone());
             Some(ObjectUpload { content, promised, ..session.clone() })
         });
         let Some(upload) = upload else { return Err(Stop::error(404, NO_SESSION)) };

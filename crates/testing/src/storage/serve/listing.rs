@@ -2,22 +2,18 @@
 
 use super::exchange::{Exchange, Stop};
 use super::finish::CONDITION;
+use super::route::Route;
 use crate::storage::state::{Preconditions, StorageObject};
-use crate::storage::wire::{Reply, Target};
+use crate::storage::wire::Reply;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 impl Exchange {
     /// The object that a request is about, if it is there and the request's conditions hold.
-    pub(crate) fn object(
-        &self,
-        target: &Target,
-        bucket: &str,
-        name: &str,
-        is_read: bool,
-    ) -> Result<StorageObject, Stop> {
+    pub(crate) fn object(&self, is_read: bool) -> Result<StorageObject, Stop> {
+        let Route { bucket, name, .. } = &self.route;
         let object = self.shared.state.change(|state| state.objects.get(bucket, name).cloned());
-        let generation = target.query("generation").map(str::parse::<i64>);
+        let generation = self.target.query("generation").map(str::parse::<i64>);
         if let Some(Err(_)) = generation {
             return Err(Stop::error(400, "The generation is not a number."));
         }
@@ -28,26 +24,27 @@ impl Exchange {
         let Some(object) = object.filter(is_that) else {
             return Err(Stop::error(404, &format!("No such object: {bucket}/{name}")));
         };
-        match Preconditions::of(target).map_err(Stop::invalid)?.refusal(Some(&object), is_read) {
+        match Preconditions::of(&self.target).map_err(Stop::invalid)?.refusal(Some(&object), is_read) {
             None => Ok(object),
             Some(304) => Err(Stop::Reply(Box::new(Reply::new(304)))),
             Some(status) => Err(Stop::error(status, CONDITION)),
         }
     }
 
-    pub(crate) fn get(&self, target: &Target, bucket: &str, name: &str) -> Result<Reply, Stop> {
-        let object = self.object(target, bucket, name, true)?;
-        Ok(Reply::json(object.resource(bucket, name).to_string()))
+    pub(crate) fn get(&self) -> Result<Reply, Stop> {
+        let object = self.object(true)?;
+        Ok(Reply::json(object.resource(&self.route.bucket, &self.route.name).to_string()))
     }
 
-    pub(crate) fn delete(&self, target: &Target, bucket: &str, name: &str) -> Result<Reply, Stop> {
-        drop(self.object(target, bucket, name, false)?);
-        self.shared.state.change(|state| state.objects.remove(bucket, name));
+    pub(crate) fn delete(&self) -> Result<Reply, Stop> {
+        drop(self.object(false)?);
+        self.shared.state.change(|state| state.objects.remove(&self.route.bucket, &self.route.name));
         Ok(Reply::new(204))
     }
 
     /// A page of a list: the token of the next one is the last name of this one.
-    pub(crate) fn list(&self, target: &Target, bucket: &str) -> Result<Reply, Stop> {
+    pub(crate) fn list(&self) -> Result<Reply, Stop> {
+        let (target, bucket) = (&self.target, &self.route.bucket);
         let most = match target.query("maxResults").map(str::parse::<usize>) {
             None => 1000,
             Some(Ok(most @ 1..)) => most.min(1000),

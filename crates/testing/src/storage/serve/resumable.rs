@@ -2,14 +2,14 @@
 
 use super::exchange::{Exchange, Stop};
 use super::finish::NO_SESSION;
-use super::insert::text;
+use super::route::Route;
 use super::universal::{IS_FINAL, active};
 use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
-use crate::storage::state::{Protocol, Sessions, Stage};
+use crate::storage::state::{CHUNK, Protocol, Stage};
 use crate::storage::wire::{ContentRange, Reply};
-use http::request::Parts;
 use hyper::body::Incoming;
+use std::sync::Arc;
 
 /// Bytes that have come, until as many are there as can be persisted.
 #[derive(Debug)]
@@ -21,10 +21,11 @@ struct Unpersisted {
 }
 
 impl Exchange {
-    /// The stage of a session of that protocol, and how much of it has been persisted.
-    pub(crate) fn session(&self, id: &str, protocol: Protocol) -> Result<(Stage, u64, Option<u64>), Stop> {
+    /// The stage of the session, how much of it has been persisted, and its declared length.
+    pub(crate) fn session(&self) -> Result<(Stage, u64, Option<u64>), Stop> {
+        let Route { id, protocol, .. } = &self.route;
         let session = self.shared.state.change(|state| {
-            let session = state.sessions.get(id).filter(|session| session.protocol == protocol)?;
+            let session = state.sessions.get(id).filter(|session| session.protocol == *protocol)?;
             Some((session.stage.clone(), session.persisted(), session.length))
         });
         session.ok_or_else(|| Stop::error(404, NO_SESSION))
@@ -35,7 +36,6 @@ impl Exchange {
     /// Returns the place of the request's end.
     pub(crate) async fn persist(
         &mut self,
-        id: &str,
         body: &mut Incoming,
         (place, most): (u64, u64),
     ) -> Result<u64, Stop> {
@@ -43,16 +43,16 @@ impl Exchange {
             Some(Action::Persisted(bytes)) => place.saturating_add(*bytes).min(most),
             _ => most,
         };
-        let granularity = self.shared.state.change(|state| state.sessions.granularity).max(1);
+        let granularity = self.shared.state.change(|state| state.granularity).max(1);
         let mut rest = Unpersisted { place, bytes: Vec::new(), limit };
-        let shared = std::sync::Arc::clone(&self.shared);
+        let (shared, id) = (Arc::clone(&self.shared), self.route.id.clone());
         let persist = |rest: &mut Unpersisted, whole: u64| {
             let count =
                 usize::try_from(whole.min(rest.limit).saturating_sub(rest.place)).unwrap_or(usize::MAX);
             let bytes = rest.bytes.get(..count.min(rest.bytes.len())).unwrap_or_default();
-            shared
-                .state
-                .change(|state| state.sessions.get_mut(id).map(|session| session.persist(rest.place, bytes)));
+            shared.state.change(|state| {
+                state.sessions.get_mut(&id).map(|session| session.persist(rest.place, bytes))
+            });
             let count = bytes.len();
             rest.place += length(bytes);
             rest.bytes.drain(..count);
@@ -68,18 +68,13 @@ impl Exchange {
     }
 
     /// Bytes of an upload.
-    pub(crate) async fn upload(
-        &mut self,
-        head: &Parts,
-        body: &mut Incoming,
-        id: &str,
-    ) -> Result<Reply, Stop> {
-        let (stage, persisted, declared) = self.session(id, Protocol::Resumable)?;
+    pub(crate) async fn upload(&mut self, body: &mut Incoming) -> Result<Reply, Stop> {
+        let (stage, persisted, declared) = self.session()?;
         if let Some(reply) = over(&stage, Protocol::Resumable) {
             self.drain(body).await?;
             return Ok(reply);
         }
-        let range = match text(&head.headers, "content-range") {
+        let range = match self.header("content-range") {
             // All of it, in one request.
             None => Some(ContentRange::Bytes { first: 0, last: None, total: declared }),
             Some(header) => ContentRange::read(header),
@@ -88,7 +83,7 @@ impl Exchange {
             self.drain(body).await?;
             return Err(Stop::error(400, "Failed to parse Content-Range header."));
         };
-        let sent = text(&head.headers, "content-length").and_then(|length| length.parse::<u64>().ok());
+        let sent = self.announced();
         let refusal =
             if last.zip(sent).is_some_and(|(last, sent)| (last - first).checked_add(1) != Some(sent)) {
                 Some((400, "The body's length differs from Content-Range."))
@@ -106,49 +101,46 @@ impl Exchange {
             return Err(Stop::error(status, message));
         }
         let most = last.map_or(u64::MAX, |last| last.saturating_add(1)).min(total.unwrap_or(u64::MAX));
-        let end = self.persist(id, body, (first, most)).await?;
+        let end = self.persist(body, (first, most)).await?;
         if last.is_some_and(|last| last.checked_add(1) != Some(end)) || total.is_some_and(|total| total < end)
         {
             return Err(Stop::error(400, "The body's length differs from Content-Range."));
         }
-        let (_, persisted, _) = self.session(id, Protocol::Resumable)?;
+        let (_, persisted, _) = self.session()?;
         let is_last = match (last, total) {
             (_, Some(total)) => total == persisted,
             // A body to its end is all there is.
             (None, None) => end == persisted,
             (Some(_), None) => false,
         };
-        if is_last {
-            Ok(Reply::json(self.finish(id, &head.headers)?))
-        } else {
-            Ok(self.incomplete(head, Protocol::Resumable, persisted))
-        }
+        if is_last { Ok(Reply::json(self.finish()?)) } else { Ok(self.incomplete(persisted)) }
     }
 
     /// How much of an upload has been persisted. `bytes */N` finishes one by Cloud Storage's own protocol that is whole.
-    pub(crate) fn query(&mut self, head: &Parts, id: &str, protocol: Protocol) -> Result<Reply, Stop> {
-        let (stage, persisted, declared) = self.session(id, protocol)?;
+    pub(crate) fn query(&self) -> Result<Reply, Stop> {
+        let (protocol, (stage, persisted, declared)) = (self.route.protocol, self.session()?);
         if let Some(reply) = over(&stage, protocol) {
             return Ok(reply);
         }
-        let total = match text(&head.headers, "content-range").and_then(ContentRange::read) {
+        let total = match self.header("content-range").and_then(ContentRange::read) {
             Some(ContentRange::Query(Some(total))) => Some(total),
             _ => declared,
         };
         if protocol == Protocol::Resumable && total == Some(persisted) {
-            return Ok(Reply::json(self.finish(id, &head.headers)?));
+            return Ok(Reply::json(self.finish()?));
         }
-        Ok(self.incomplete(head, protocol, persisted))
+        Ok(self.incomplete(persisted))
     }
 
     /// Cancels an upload.
-    pub(crate) fn cancel(&mut self, id: &str, protocol: Protocol) -> Result<Reply, Stop> {
-        let (stage, ..) = self.session(id, protocol)?;
+    pub(crate) fn cancel(&self) -> Result<Reply, Stop> {
+        let (stage, ..) = self.session()?;
         if let Stage::Active = stage {
-            self.shared
-                .state
-                .change(|state| state.sessions.get_mut(id).map(|session| session.stage = Stage::Cancelled));
+            self.shared.state.change(|state| {
+                state.sessions.get_mut(&self.route.id).map(|session| session.stage = Stage::Cancelled)
+            });
         }
+        let protocol = self.route.protocol;
         Ok(match (stage, protocol) {
             (Stage::Active, Protocol::Resumable) => Reply::new(499),
             (Stage::Active | Stage::Cancelled, Protocol::Universal) => {
@@ -160,15 +152,15 @@ impl Exchange {
     }
 
     /// The reply of an upload that continues, with the bytes that have been persisted.
-    pub(crate) fn incomplete(&self, head: &Parts, protocol: Protocol, persisted: u64) -> Reply {
+    pub(crate) fn incomplete(&self, persisted: u64) -> Reply {
         let persisted = match self.action() {
             Some(Action::Claimed(bytes)) => *bytes,
             _ => persisted,
         };
-        if protocol == Protocol::Universal {
+        if self.route.protocol == Protocol::Universal {
             return active(Reply::new(200), persisted);
         }
-        let is_overridden = text(&head.headers, "x-guploader-no-308") == Some("yes");
+        let is_overridden = self.header("x-guploader-no-308") == Some("yes");
         let mut reply = Reply::new(if is_overridden { 200 } else { 308 });
         if is_overridden {
             reply = reply.with("x-http-status-code-override", "308");
@@ -198,7 +190,5 @@ pub(crate) fn over(stage: &Stage, protocol: Protocol) -> Option<Reply> {
 /// Returns whether a chunk is neither the last one nor has a length or an end that chunks may have.
 fn is_uneven(first: u64, last: u64, total: Option<u64>) -> bool {
     let end = last.saturating_add(1);
-    total != Some(end)
-        && !(end - first).is_multiple_of(Sessions::CHUNK)
-        && !end.is_multiple_of(Sessions::CHUNK)
+    total != Some(end) && !(end - first).is_multiple_of(CHUNK) && !end.is_multiple_of(CHUNK)
 }

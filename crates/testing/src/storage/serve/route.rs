@@ -2,7 +2,7 @@
 
 use crate::storage::StorageCall;
 use crate::storage::state::Protocol;
-use crate::storage::wire::{ContentRange, Target};
+use crate::storage::wire::{ContentRange, Target, text};
 use http::Method;
 use http::request::Parts;
 
@@ -16,8 +16,8 @@ pub(crate) struct Route {
     /// The object; empty: none. Of an upload that starts, as the query names it.
     pub(crate) bucket: String,
     pub(crate) name: String,
-    /// The session.
-    pub(crate) id: Option<String>,
+    /// The session; empty: none.
+    pub(crate) id: String,
 }
 
 impl Route {
@@ -27,15 +27,15 @@ impl Route {
             protocol: Protocol::Resumable,
             bucket: bucket.to_owned(),
             name: name.to_owned(),
-            id: None,
+            id: String::new(),
         };
         let segments = target.segments();
         match (&head.method, segments.as_slice()) {
             (_, ["upload", "storage", "v1", "b", bucket, "o"]) => {
                 let (call, protocol) = of_upload(head, target);
-                let id = target.query("upload_id").map(str::to_owned);
+                let id = target.query("upload_id");
                 let name = target.query("name").filter(|_| id.is_none()).unwrap_or_default();
-                Self { protocol, id, ..of(call, bucket, name) }
+                Self { protocol, id: id.unwrap_or_default().to_owned(), ..of(call, bucket, name) }
             }
             (&Method::GET, ["storage", "v1", "b", bucket, "o"]) => of(StorageCall::List, bucket, ""),
             (&Method::GET, [before @ .., "storage", "v1", "b", bucket, "o", name])
@@ -56,7 +56,7 @@ impl Route {
 fn of_upload(head: &Parts, target: &Target) -> (StorageCall, Protocol) {
     use Protocol::{Resumable, Universal};
     use StorageCall::{CancelUpload, Insert, QueryUpload, StartUpload, Unknown, Upload};
-    let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
+    let text = |name: &str| text(&head.headers, name);
     let command =
         text("x-goog-upload-command").and_then(|commands| commands.split(',').next()).map(str::trim);
     let is_query = || {

@@ -10,7 +10,6 @@ use crate::storage::shared::Shared;
 use crate::storage::state::{Protocol, Stage};
 use crate::storage::wire::{Reply, Target};
 use http::StatusCode;
-use http::request::Parts;
 use hyper::body::Incoming;
 use std::sync::Arc;
 
@@ -23,19 +22,15 @@ pub(crate) async fn serve(
     let target = Target::of(&head.uri);
     let mut route = Route::of(&head, &target);
     let is_universal = shared.state.change(|state| {
-        let session = route.id.as_ref().and_then(|id| state.sessions.get(id))?;
+        let session = state.sessions.get(&route.id)?;
         route.bucket.clone_from(&session.upload.bucket);
         route.name.clone_from(&session.upload.name);
-        Some(session.protocol == Protocol::Universal && matches!(session.stage, Stage::Active))
+        Some(session.protocol == Protocol::Universal && session.is_open())
     });
     let (index, armed) = shared.arrive(&head, route.call, &route.name);
     let is_universal = is_universal.unwrap_or_default();
-    let mut exchange = Exchange { shared, index, armed, is_universal };
-    let reply = match exchange.before(&route, &mut body).await {
-        Ok(()) => exchange.carry_out(&route, &head, &target, &mut body).await,
-        Err(stop) => Err(stop),
-    };
-    let mut reply = match reply {
+    let mut exchange = Exchange { shared, index, armed, head, target, route, is_universal };
+    let mut reply = match exchange.carry_out(&mut body).await {
         Ok(reply) => reply,
         Err(Stop::Reply(reply)) => *reply,
         Err(Stop::Broken) => return Err(Broken),
@@ -48,7 +43,7 @@ pub(crate) async fn serve(
         Some(Action::Header(name, None)) => drop(reply.headers.remove(name)),
         _ => {}
     }
-    let Exchange { shared, index, armed, .. } = exchange;
+    let Exchange { shared, index, armed, route, .. } = exchange;
     let is_empty = reply.body.is_empty();
     shared.note(index, |arrival| {
         arrival.status = Some(reply.status);
@@ -66,7 +61,7 @@ pub(crate) async fn serve(
 
 impl Exchange {
     /// The fault that happens to a request before it is carried out.
-    async fn before(&mut self, route: &Route, body: &mut Incoming) -> Result<(), Stop> {
+    async fn before(&mut self, body: &mut Incoming) -> Result<(), Stop> {
         let Some(fault) = self.armed.at_once.clone() else { return Ok(()) };
         match &fault.action {
             Action::Reset => Err(Stop::Broken),
@@ -83,19 +78,16 @@ impl Exchange {
             }
             Action::Expired(status) => {
                 self.shared.state.change(|state| {
-                    let session = route.id.as_ref().and_then(|id| state.sessions.get_mut(id));
+                    let session = state.sessions.get_mut(&self.route.id);
                     session.map(|session| session.stage = Stage::Expired(*status))
                 });
                 Ok(())
             }
             Action::Overwrite(other) => {
-                if !route.name.is_empty() {
+                let Route { bucket, name, .. } = &self.route;
+                if !name.is_empty() {
                     let other = (**other).clone();
-                    drop(
-                        self.shared
-                            .state
-                            .change(|state| state.objects.put(&route.bucket, &route.name, other)),
-                    );
+                    drop(self.shared.state.change(|state| state.objects.put(bucket, name, other)));
                 }
                 Ok(())
             }
@@ -103,30 +95,24 @@ impl Exchange {
         }
     }
 
-    async fn carry_out(
-        &mut self,
-        route: &Route,
-        head: &Parts,
-        target: &Target,
-        body: &mut Incoming,
-    ) -> Result<Reply, Stop> {
-        let Route { call, protocol, bucket, name, id } = route;
-        let id = id.as_deref().unwrap_or_default();
+    async fn carry_out(&mut self, body: &mut Incoming) -> Result<Reply, Stop> {
+        self.before(body).await?;
+        let (call, protocol) = (self.route.call, self.route.protocol);
         match (call, protocol) {
-            (StorageCall::Insert, _) => return self.insert(head, target, body, route).await,
-            (StorageCall::StartUpload, _) => return self.start(head, target, body, route).await,
-            (StorageCall::Upload, Protocol::Resumable) => return self.upload(head, body, id).await,
-            (StorageCall::Upload, Protocol::Universal) => return self.upload_universal(head, body, id).await,
+            (StorageCall::Insert, _) => return self.insert(body).await,
+            (StorageCall::StartUpload, _) => return self.start(body).await,
+            (StorageCall::Upload, Protocol::Resumable) => return self.upload(body).await,
+            (StorageCall::Upload, Protocol::Universal) => return self.upload_universal(body).await,
             _ => self.drain(body).await?,
         }
         match call {
-            StorageCall::QueryUpload => self.query(head, id, *protocol),
-            StorageCall::CancelUpload => self.cancel(id, *protocol),
-            StorageCall::Download => self.download(head, target, bucket, name),
-            StorageCall::Get => self.get(target, bucket, name),
-            StorageCall::List => self.list(target, bucket),
-            StorageCall::Delete => self.delete(target, bucket, name),
-            _ if *protocol == Protocol::Universal => {
+            StorageCall::QueryUpload => self.query(),
+            StorageCall::CancelUpload => self.cancel(),
+            StorageCall::Download => self.download(),
+            StorageCall::Get => self.get(),
+            StorageCall::List => self.list(),
+            StorageCall::Delete => self.delete(),
+            _ if protocol == Protocol::Universal => {
                 Err(Stop::error(400, "X-Goog-Upload-Command is missing, or no command."))
             }
             _ => Err(Stop::error(404, "Not Found")),

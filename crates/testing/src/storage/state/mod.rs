@@ -5,12 +5,10 @@ mod object;
 mod objects;
 mod preconditions;
 mod session;
-mod sessions;
 
 pub use object::StorageObject;
 
 pub(crate) use checksums::Checksums;
 pub(crate) use objects::Objects;
 pub(crate) use preconditions::Preconditions;
-pub(crate) use session::{ObjectUpload, Protocol, Session, Stage};
-pub(crate) use sessions::Sessions;
+pub(crate) use session::{CHUNK, ObjectUpload, Protocol, Session, Stage};

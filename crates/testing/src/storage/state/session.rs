@@ -4,6 +4,9 @@ use super::{Checksums, Preconditions};
 use bytes::Bytes;
 use serde_json::Value;
 
+/// The length that chunks have a multiple of.
+pub(crate) const CHUNK: u64 = 256 * 1024;
+
 /// The protocol that an upload was started by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
@@ -51,6 +54,11 @@ pub(crate) struct ObjectUpload {
 }
 
 impl Session {
+    /// Returns whether the upload continues.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Active)
+    }
+
     pub(crate) fn persisted(&self) -> u64 {
         u64::try_from(self.upload.content.len()).unwrap_or(u64::MAX)
     }

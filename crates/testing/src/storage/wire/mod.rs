@@ -10,4 +10,4 @@ pub(crate) use content_range::ContentRange;
 pub(crate) use multipart::related_parts;
 pub(crate) use range::ByteRange;
 pub(crate) use reply::Reply;
-pub(crate) use target::Target;
+pub(crate) use target::{Target, text};

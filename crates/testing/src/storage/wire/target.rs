@@ -31,3 +31,8 @@ impl Target {
         self.query.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 }
+
+/// A header as text.
+pub(crate) fn text<'a>(headers: &'a http::HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
