@@ -8,7 +8,7 @@ use crate::io::{Custom, Dialer, ProxyChoice, ProxyRule, SocketOptions, Tunnel};
 use crate::pool::Pool;
 use crate::resolver::{Address, AddressList, Dns, Place, Resolver, Target, without_user_info};
 use crate::service::Connection;
-use crate::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
+use crate::settings::{ChosenSettings, ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
 use gax_driver::__private::{Observers, PanicGuard};
 use gax_driver::credentials::Credentials;
 use gax_driver::observe::OperationObserver;
@@ -45,21 +45,11 @@ pub struct ConnectionBuilder {
     authority: Option<String>,
     user_agent: Option<String>,
     connect_timeout: Duration,
-    backoff: ConnectBackoff,
-    wait_for_ready: bool,
-    picker: Picker,
-    ejection: Option<Ejection>,
-    resolve_every: Option<Duration>,
-    max_age: Option<Duration>,
-    max_connections: usize,
-    silent_attempts: Option<u32>,
+    chosen: ChosenSettings,
     sockets: SocketOptions,
     proxy: ProxyChoice,
-    http2: Http2,
     #[cfg(feature = "_tls")]
     tls: Option<ClientTls>,
-    health: Option<String>,
-    health_credentials: Option<Credentials>,
     custom: Option<Custom>,
     resolver: Option<Box<dyn Resolver>>,
     observers: Observers,
@@ -72,14 +62,7 @@ impl ConnectionBuilder {
             authority: None,
             user_agent: None,
             connect_timeout: Duration::from_secs(20),
-            backoff: ConnectBackoff::default(),
-            wait_for_ready: false,
-            picker: Picker::default(),
-            ejection: None,
-            resolve_every: Some(Duration::from_secs(60)),
-            max_age: None,
-            max_connections: 4,
-            silent_attempts: Some(2),
+            chosen: ChosenSettings::default(),
             sockets: SocketOptions {
                 user_timeout: Some(USER_TIMEOUT),
                 keepalive: Some(KEEPALIVE),
@@ -89,11 +72,8 @@ impl ConnectionBuilder {
                 local_address: None,
             },
             proxy: ProxyChoice::Environment,
-            http2: Http2::default(),
             #[cfg(feature = "_tls")]
             tls: None,
-            health: None,
-            health_credentials: None,
             custom: None,
             resolver: None,
             observers: Observers::default(),
@@ -107,7 +87,7 @@ impl ConnectionBuilder {
         pub connect_timeout(timeout: Duration) => self.connect_timeout = timeout;
 
         /// The back-off between attempts to connect. Default: 50 ms, 100 ms, then gRPC's.
-        pub connect_backoff(backoff: ConnectBackoff) => self.backoff = backoff;
+        pub connect_backoff(backoff: ConnectBackoff) => self.chosen.backoff = backoff;
 
         /// Sets whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
         /// `UNAVAILABLE` until one is made. Default: no. A table's `waitForReady` sets it for its methods.
@@ -115,45 +95,45 @@ impl ConnectionBuilder {
         /// In any case calls wait while the first connection is being made. Attempts of a layer or generated client that retries `UNAVAILABLE`
         /// wait for the endpoint's next attempt to connect, if it begins before the total timeout; their RPC timeouts start afterwards. By
         /// gRPC's rules (`Compatibility::Grpc`), only retries wait, and only if it begins before their RPC timeout ends.
-        pub wait_for_ready(waits: bool) => self.wait_for_ready = waits;
+        pub wait_for_ready(waits: bool) => self.chosen.wait_for_ready = waits;
 
         /// Which endpoint a call uses. Default: the first that accepts a connection.
-        pub picker(picker: Picker) => self.picker = picker;
+        pub picker(picker: Picker) => self.chosen.picker = picker;
 
         /// Has calls avoid endpoints that they fail at, for a while. Default: no.
-        pub eject(ejection: Ejection) => self.ejection = Some(ejection);
+        pub eject(ejection: Ejection) => self.chosen.ejection = Some(ejection);
 
         /// Sends calls only to endpoints whose server says that this service is up, by the method `Watch` of `grpc.health.v1.Health`;
         /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. The check takes a stream of
         /// the endpoint's first connection. If it ends after a response, it is repeated, and calls wait for that for a second at most. Not
         /// asked, unless set.
-        pub health_check(service: impl Into<String>) => self.health = Some(service.into());
+        pub health_check(service: impl Into<String>) => self.chosen.health = Some(service.into());
 
         /// Sends these credentials with the [health check](Self::health_check). A check that is refused is repeated after the
         /// [back-off](Self::connect_backoff). Default: none.
-        pub health_credentials(credentials: Credentials) => self.health_credentials = Some(credentials);
+        pub health_credentials(credentials: Credentials) => self.chosen.health_credentials = Some(credentials);
 
         /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
         /// and a VPN's names. The target then gives the scheme and the `:authority` alone.
         pub resolver(resolver: impl Resolver) => self.resolver = Some(Box::new(resolver));
 
         /// After how much time the resolver is asked again although no connection has failed; `None`: never. Default: 60 s.
-        pub resolve_every(interval: impl Into<Option<Duration>>) => self.resolve_every = interval.into();
+        pub resolve_every(interval: impl Into<Option<Duration>>) => self.chosen.resolve_every = interval.into();
 
         /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
         /// not calls. Calls on the old one continue. Default: never.
-        pub max_age(age: impl Into<Option<Duration>>) => self.max_age = age.into();
+        pub max_age(age: impl Into<Option<Duration>>) => self.chosen.max_age = age.into();
 
         /// How many connections an endpoint may have at most. One more is made when calls wait because all streams of those that it has
         /// are taken (the server's `MAX_CONCURRENT_STREAMS`; gRFC A105). Calls wait in order, for whichever stream is free first; those whose
         /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 is treated as 1.
-        pub max_connections(connections: usize) => self.max_connections = connections.max(1);
+        pub max_connections(connections: usize) => self.chosen.max_connections = connections.max(1);
 
         /// After how many attempts in a row that used up their RPC timeouts, without a byte from the server since before the first of
         /// them, its next call has a new connection; `None`: never. Default: 2. A server that is only slow costs one more connection
         /// by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
         pub silent_attempts(attempts: impl Into<Option<u32>>) =>
-            self.silent_attempts = attempts.into().map(|attempts| attempts.max(1));
+            self.chosen.silent_attempts = attempts.into().map(|attempts| attempts.max(1));
 
         /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
         /// Linux and Android); `None`: the system's own time, of some 15 minutes. Default: 20 s.
@@ -209,7 +189,7 @@ impl ConnectionBuilder {
 
     gax_text::setters! { self:
         /// The settings of HTTP/2.
-        pub http2(http2: Http2) => self.http2 = http2;
+        pub http2(http2: Http2) => self.chosen.http2 = http2;
 
         /// The settings of TLS. For `https` those of the features, unless set; for other targets none.
         #[cfg(feature = "_tls")]
@@ -287,7 +267,7 @@ impl ConnectionBuilder {
                     "{authority:?} is not an authority: a host, or a host and a port"
                 ))
             })?;
-        self.http2.check().map_err(ConnectionError::unusable)?;
+        self.chosen.http2.check().map_err(ConnectionError::unusable)?;
         let user_agent = match &self.user_agent {
             None => HeaderValue::from_static(USER_AGENT),
             Some(program) => HeaderValue::from_str(&format!("{program} {USER_AGENT}")).map_err(|_| {
@@ -341,17 +321,7 @@ impl ConnectionBuilder {
             authority,
             is_exposed: !is_encrypted && !is_local,
             user_agent,
-            backoff: self.backoff,
-            wait_for_ready: self.wait_for_ready,
-            picker: self.picker,
-            ejection: self.ejection,
-            resolve_every: self.resolve_every,
-            max_age: self.max_age,
-            max_connections: self.max_connections,
-            silent_attempts: self.silent_attempts,
-            http2: self.http2,
-            health: self.health,
-            health_credentials: self.health_credentials,
+            chosen: self.chosen,
         };
         Ok(Pool::new(self.target, settings, connector, resolver, self.observers))
     }

@@ -83,7 +83,7 @@ impl Connection {
 
     /// Waits until there is a connection, or none can be made.
     pub(crate) async fn ready(&self) -> Result<(), ConnectionError> {
-        let waits_for_ready = self.pool.settings().wait_for_ready;
+        let waits_for_ready = self.pool.settings().chosen.wait_for_ready;
         let terms = CallTerms { waits_for_ready, ..CallTerms::default() };
         loop {
             let placement = match self.pool.pick(&terms, || 0) {
@@ -123,7 +123,7 @@ where
         let retry = link.as_ref().and_then(ConnectionLink::retry);
         let retry = retry.or_else(|| request.extensions().get().map(RetryContext::of));
         let waits_for_ready = link.as_ref().and_then(ConnectionLink::waits_for_ready);
-        let waits_for_ready = waits_for_ready.unwrap_or(settings.wait_for_ready);
+        let waits_for_ready = waits_for_ready.unwrap_or(settings.chosen.wait_for_ready);
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
         let request = settings.admit(request);

@@ -173,7 +173,7 @@ impl Future for ConnectionFuture {
                     }
                     let status = grpc_status(response.headers());
                     self.pool.count(call.connection(), EndpointResult::of_head(&response, status));
-                    let pool = self.pool.settings().ejection.map(|_| Arc::clone(&self.pool));
+                    let pool = self.pool.settings().chosen.ejection.map(|_| Arc::clone(&self.pool));
                     let body = |body| Body::new(ConnectionBody::new(body, call, pool));
                     return Poll::Ready(Ok(response.map(body)));
                 }

@@ -163,12 +163,12 @@ impl Carrier for PooledConnection {
         }
         let attempts = self.timed_out(received);
         let settings = &self.subchannel.settings;
-        let pause = settings.backoff.nth(self.counts().renewals());
-        let is_dead = settings.silent_attempts.is_some_and(|most| attempts >= most);
+        let pause = settings.chosen.backoff.nth(self.counts().renewals());
+        let is_dead = settings.chosen.silent_attempts.is_some_and(|most| attempts >= most);
         if !is_dead || self.end.has_ended() || self.age() < pause {
             return false;
         }
-        let is_first = self.has_served() || self.age() > settings.backoff.longest();
+        let is_first = self.has_served() || self.age() > settings.chosen.backoff.longest();
         self.counts().renew(is_first);
         self.end.end(LostReason::Silent);
         true
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use crate::io::WatchedIo;
     use crate::pool::Pool;
-    use crate::settings::{ConnectBackoff, Http2, Picker, PoolSettings};
+    use crate::settings::{ChosenSettings, PoolSettings};
     use http::HeaderValue;
     use http::uri::{Authority, Scheme};
     use hyper_util::rt::TokioIo;
@@ -236,17 +236,7 @@ mod tests {
             authority: Authority::from_static("library"),
             is_exposed: false,
             user_agent: HeaderValue::from_static("test"),
-            backoff: ConnectBackoff::default(),
-            wait_for_ready: false,
-            picker: Picker::First,
-            ejection: None,
-            resolve_every: None,
-            max_age: None,
-            max_connections: 1,
-            silent_attempts: Some(2),
-            http2: Http2::default(),
-            health: None,
-            health_credentials: None,
+            chosen: ChosenSettings::default(),
         }
     }
 
@@ -259,7 +249,7 @@ mod tests {
         let (client, _server) = tokio::io::duplex(1 << 10);
         let traffic = Arc::<Traffic>::default();
         let io = WatchedIo::new(Box::new(client), Arc::clone(&traffic));
-        let handshake = settings().http2.builder(None).handshake(TokioIo::new(io)).await;
+        let handshake = settings().chosen.http2.builder(None).handshake(TokioIo::new(io)).await;
         let (sender, _driving) = handshake.unwrap();
         let address = Address::Tcp(([127, 0, 0, 1], 1).into());
         let connection = Arc::new(PooledConnection::new(sender, address, Arc::new(subchannel), traffic));

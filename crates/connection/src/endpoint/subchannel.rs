@@ -56,7 +56,7 @@ impl Subchannel {
             moved: Notify::new(),
             stopped,
             counts: Counts::default(),
-            health: Health::new(settings.health.is_some()),
+            health: Health::new(settings.chosen.health.is_some()),
             was_connected: AtomicBool::new(false),
             backlog,
             settings,

@@ -129,7 +129,7 @@ impl Endpoints {
         }
         if !waiting.is_empty() {
             for endpoint in list {
-                endpoint.extend(settings.max_connections, waiting.has(true));
+                endpoint.extend(settings.chosen.max_connections, waiting.has(true));
             }
         }
     }
@@ -184,7 +184,7 @@ impl Endpoints {
             .collect();
         let mut new = Vec::new();
         for group in groups {
-            let place = match settings.picker {
+            let place = match settings.chosen.picker {
                 Picker::First => before.iter_mut().position(|endpoint| {
                     endpoint.as_mut().is_some_and(|endpoint| endpoint.follow(&group, is_announced))
                 }),
@@ -201,7 +201,7 @@ impl Endpoints {
             }));
         }
         let mut before: Vec<_> = before.into_iter().flatten().collect();
-        if settings.picker != Picker::First {
+        if settings.chosen.picker != Picker::First {
             for endpoint in &mut self.list {
                 (endpoint.is_absent, endpoint.is_draining) = (false, false);
             }
@@ -242,7 +242,7 @@ fn place(
     if !terms.needs_stream {
         return list.iter().any(Endpoint::is_connected).then_some(Placement::Ready);
     }
-    let connection = choose(list, turn, terms, settings.picker)?;
+    let connection = choose(list, turn, terms, settings.chosen.picker)?;
     Some(Placement::To(InFlight::new(connection, terms.is_suspect())))
 }
 
@@ -326,7 +326,7 @@ impl Endpoint {
     fn new(subchannel: Arc<Subchannel>, settings: &PoolSettings) -> Self {
         Self {
             subchannel,
-            life: Lifecycle::new(settings.backoff),
+            life: Lifecycle::new(settings.chosen.backoff),
             connections: Vec::new(),
             ejection: EjectionTime::default(),
             is_absent: false,

@@ -88,7 +88,7 @@ async fn watch(
 ) -> Result<(), Status> {
     let _stream = InFlight::new(Arc::clone(connection), false);
     let connection = OneConnection { connection: Arc::clone(connection), settings: Arc::clone(settings) };
-    let watching = match &settings.health_credentials {
+    let watching = match &settings.chosen.health_credentials {
         Some(credentials) => ask(CredentialsService::new(connection, credentials.clone()), service).await,
         None => ask(connection, service).await,
     };
@@ -108,10 +108,10 @@ async fn watch(
 /// Has an endpoint take calls while its server says that the service is up, if anybody wants to know. Of its connections one asks.
 pub(super) async fn check(pool: &Pool, connection: &Arc<PooledConnection>) {
     let (settings, health) = (pool.settings(), connection.subchannel().health());
-    let Some(service) = &settings.health else { return pending().await };
+    let Some(service) = &settings.chosen.health else { return pending().await };
     let _asking = health.asking.lock().await;
     let _unknown = Unknown(health);
-    let mut waits = Waits::new(settings.backoff);
+    let mut waits = Waits::new(settings.chosen.backoff);
     let mut hold = None;
     loop {
         let (clock, had_response) = (Clock::start(), AtomicBool::new(false));

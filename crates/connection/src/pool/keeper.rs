@@ -51,7 +51,7 @@ async fn follow_steps(pool: &Arc<Pool>, subchannel: &Arc<Subchannel>) {
 async fn connect(pool: &Arc<Pool>, subchannel: &Arc<Subchannel>) {
     let clock = Clock::start();
     pool.notify(&subchannel.name(), ConnectionChange::Connecting);
-    match pool.connector().connect(subchannel, &pool.settings().http2).await {
+    match pool.connector().connect(subchannel, &pool.settings().chosen.http2).await {
         Ok((connection, driving)) => {
             let (pool, connection) = (Arc::clone(pool), Arc::new(connection));
             pool.notify(connection.peer().as_str(), ConnectionChange::Ready { after: clock.elapsed() });
@@ -75,7 +75,8 @@ async fn attend(member: PoolMember, driving: Driving) {
     let (subchannel, end) = (connection.subchannel(), connection.end());
     let (traffic, signal) = (Arc::clone(connection.traffic()), Arc::clone(end));
     tokio::spawn(drive(driving, traffic, signal, Arc::clone(subchannel)));
-    let age = pool.settings().max_age.and_then(|age| Clock::start().at(spread(age, &mut ThreadJitter)));
+    let age =
+        pool.settings().chosen.max_age.and_then(|age| Clock::start().at(spread(age, &mut ThreadJitter)));
     let ended = either(subchannel.stopped.cancelled(), either(end.ended(), check(pool, connection)));
     if before(age, Box::pin(ended)).await.is_none() {
         end.end(LostReason::TooOld);
@@ -98,7 +99,7 @@ impl Drop for PoolMember {
             || connection.loss().is_bad()
             || matches!(reason, LostReason::Broken(_))
         {
-            let until = Clock::start().at(pool.settings().backoff.longest());
+            let until = Clock::start().at(pool.settings().chosen.backoff.longest());
             connection.subchannel().give_up(connection.address().clone(), until);
         }
         pool.notify(connection.peer().as_str(), ConnectionChange::Lost { reason });

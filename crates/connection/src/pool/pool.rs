@@ -118,7 +118,7 @@ impl Pool {
     ) -> (Vec<Arc<Subchannel>>, bool) {
         let mut known = HashSet::new();
         addresses.retain(|address| known.insert(address.clone()));
-        let groups: Vec<Vec<Address>> = match self.settings.picker {
+        let groups: Vec<Vec<Address>> = match self.settings.chosen.picker {
             Picker::First => vec![addresses],
             Picker::RoundRobin | Picker::LeastInFlight => {
                 addresses.into_iter().map(|address| vec![address]).collect()
@@ -160,7 +160,7 @@ impl Pool {
 
 impl Supervisor for Pool {
     fn fail(&self, subchannel: &Subchannel, peer: &Peer) {
-        let Some(ejection) = self.settings.ejection else { return };
+        let Some(ejection) = self.settings.chosen.ejection else { return };
         if subchannel.counts().fail() < ejection.after {
             return;
         }

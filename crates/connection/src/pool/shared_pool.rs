@@ -89,7 +89,7 @@ async fn dispatch(pool: &Pool) {
 async fn resolve(pool: &Arc<Pool>) {
     const RESOLVER: &str = "a resolver";
     let settings = pool.settings();
-    let mut waits = Waits::new(settings.backoff);
+    let mut waits = Waits::new(settings.chosen.backoff);
     let guard = &pool.connector().guard;
     let mut is_announced = false;
     loop {
@@ -111,7 +111,7 @@ async fn resolve(pool: &Arc<Pool>) {
                 for subchannel in new {
                     tokio::spawn(keep_connected(EndpointTask::new(Arc::clone(pool), subchannel)));
                 }
-                let again = earlier(settings.resolve_every, misses_any.then_some(MAX_ABSENCE));
+                let again = earlier(settings.chosen.resolve_every, misses_any.then_some(MAX_ABSENCE));
                 again.and_then(|again| clock.at(again))
             }
             Err(error) => {

@@ -10,4 +10,4 @@ pub(crate) use backoff::Waits;
 pub(crate) use http2::BoxedTasks;
 pub use http2::Http2;
 pub use picker::{Ejection, Picker};
-pub(crate) use pool_settings::PoolSettings;
+pub(crate) use pool_settings::{ChosenSettings, PoolSettings};

@@ -11,15 +11,9 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Uri};
 use std::time::Duration;
 
-/// The settings of a connection, all of them usable.
+/// The settings of a connection that any program may choose.
 #[derive(Debug)]
-pub(crate) struct PoolSettings {
-    /// The scheme and authority that requests are addressed to.
-    pub(crate) scheme: Scheme,
-    pub(crate) authority: Authority,
-    /// `true` if what is sent can be read on its way.
-    pub(crate) is_exposed: bool,
-    pub(crate) user_agent: HeaderValue,
+pub(crate) struct ChosenSettings {
     pub(crate) backoff: ConnectBackoff,
     pub(crate) wait_for_ready: bool,
     pub(crate) picker: Picker,
@@ -34,6 +28,36 @@ pub(crate) struct PoolSettings {
     /// The service whose health is checked; empty: that of the whole server.
     pub(crate) health: Option<String>,
     pub(crate) health_credentials: Option<Credentials>,
+}
+
+impl Default for ChosenSettings {
+    fn default() -> Self {
+        Self {
+            backoff: ConnectBackoff::default(),
+            wait_for_ready: false,
+            picker: Picker::default(),
+            ejection: None,
+            resolve_every: Some(Duration::from_secs(60)),
+            max_age: None,
+            max_connections: 4,
+            silent_attempts: Some(2),
+            http2: Http2::default(),
+            health: None,
+            health_credentials: None,
+        }
+    }
+}
+
+/// The settings of a connection, all of them usable.
+#[derive(Debug)]
+pub(crate) struct PoolSettings {
+    /// The scheme and authority that requests are addressed to.
+    pub(crate) scheme: Scheme,
+    pub(crate) authority: Authority,
+    /// `true` if what is sent can be read on its way.
+    pub(crate) is_exposed: bool,
+    pub(crate) user_agent: HeaderValue,
+    pub(crate) chosen: ChosenSettings,
 }
 
 impl PoolSettings {
