@@ -16,10 +16,8 @@ use tokio::runtime::Runtime;
 use tonic::Status;
 use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService};
 use tonic_gax_benches::arguments::Arguments;
-use tonic_gax_benches::bench::Payload;
-use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::canned::Canned;
-use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Outcome, Raw};
+use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Raw};
 use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, paused, runtime};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
@@ -153,7 +151,7 @@ fn threads(calls: u32) {
         }),
     ];
     for (name, option) in options {
-        let client = Service(EchoClient::new(option(RetryLayer::new(table(24))).layer(Canned::new())));
+        let client = Layered::of(option(RetryLayer::new(table(24))).layer(Canned::new()));
         add(name, rates(|| client.clone(), calls));
     }
     print!("{}", rows.text());
@@ -172,21 +170,8 @@ fn table(methods: u32) -> RetryTable {
     table.build().expect("the paths are some")
 }
 
-/// tonic's own client over a layer of any settings.
-#[derive(Debug, Clone)]
-struct Service(EchoClient<RetryService<Canned>>);
-
-impl Contender for Service {
-    const NAME: &'static str = "layer";
-
-    async fn call(&mut self, message: Payload) -> Outcome {
-        Ok(self.0.send(message).await?.into_inner())
-    }
-}
-
 fn service_lane<'a>(runtime: &'a Runtime, name: &'static str, service: RetryService<Canned>) -> Lane<'a> {
-    let client = Service(EchoClient::new(service));
-    Lane::calls(runtime, Cost::Wall, client, message::payload(message::SMALL)).named(name)
+    Lane::calls(runtime, Cost::Wall, Layered::of(service), message::payload(message::SMALL)).named(name)
 }
 
 fn parked_calls<C: Contender>(contender: &C, count: u32) -> [f64; 3] {

@@ -1,7 +1,6 @@
 //! The least that a layer can do.
 
-use super::traits::{Contender, Outcome, Wire};
-use crate::bench::Payload;
+use super::traits::{Wire, over_tonic};
 use crate::bench::echo_client::EchoClient;
 use crate::canned::ReplyBody;
 use crate::measure::moment;
@@ -36,13 +35,7 @@ impl<S: Wire> Bare<S> {
     }
 }
 
-impl<S: Wire> Contender for Bare<S> {
-    const NAME: &'static str = "bare layer: one attempt";
-
-    async fn call(&mut self, message: Payload) -> Outcome {
-        Ok(self.0.send(message).await?.into_inner())
-    }
-}
+over_tonic!(Bare, "bare layer: one attempt");
 
 #[derive(Debug, Clone)]
 struct BareService<S>(S);

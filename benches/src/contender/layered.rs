@@ -1,7 +1,6 @@
 //! The layer of this workspace.
 
-use super::traits::{Contender, Outcome, Wire};
-use crate::bench::Payload;
+use super::traits::{Wire, over_tonic};
 use crate::bench::echo_client::EchoClient;
 use crate::pace::Pace;
 use tonic_gax::{RetryLayer, RetryService};
@@ -13,15 +12,13 @@ pub struct Layered<S>(EchoClient<RetryService<S>>);
 impl<S: Wire> Layered<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
-        let layer = RetryLayer::new(pace.table());
-        Self(EchoClient::new(layer.layer(service)))
+        Self::of(RetryLayer::new(pace.table()).layer(service))
+    }
+
+    /// Over a layer of any settings.
+    pub fn of(service: RetryService<S>) -> Self {
+        Self(EchoClient::new(service))
     }
 }
 
-impl<S: Wire> Contender for Layered<S> {
-    const NAME: &'static str = "layer under tonic's client";
-
-    async fn call(&mut self, message: Payload) -> Outcome {
-        Ok(self.0.send(message).await?.into_inner())
-    }
-}
+over_tonic!(Layered, "layer under tonic's client");

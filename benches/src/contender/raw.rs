@@ -1,6 +1,6 @@
 //! tonic's own client.
 
-use super::traits::{Contender, Outcome, Wire};
+use super::traits::{Contender, Outcome, Wire, over_tonic};
 use crate::bench::Payload;
 use crate::bench::echo_client::EchoClient;
 use crate::pace::ATTEMPT_TIMEOUT;
@@ -17,13 +17,7 @@ impl<S: Wire> Raw<S> {
     }
 }
 
-impl<S: Wire> Contender for Raw<S> {
-    const NAME: &'static str = "raw tonic client";
-
-    async fn call(&mut self, message: Payload) -> Outcome {
-        Ok(self.0.send(message).await?.into_inner())
-    }
-}
+over_tonic!(Raw, "raw tonic client");
 
 /// tonic's own client, with a timeout on every request.
 #[derive(Debug, Clone)]

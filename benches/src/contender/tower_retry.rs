@@ -1,8 +1,7 @@
 //! `tower::retry`, as somebody who knows it well would set it up: the request is buffered, `grpc-timeout` is what is left of the
 //! call's time, and the response is collected, since the status of a gRPC call comes last.
 
-use super::traits::{Contender, Outcome, Wire};
-use crate::bench::Payload;
+use super::traits::{Wire, over_tonic};
 use crate::bench::echo_client::EchoClient;
 use crate::measure::moment;
 use crate::pace::{ATTEMPT_TIMEOUT, Pace, attempt_timeout};
@@ -38,13 +37,7 @@ impl<S: Wire> TowerRetry<S> {
     }
 }
 
-impl<S: Wire> Contender for TowerRetry<S> {
-    const NAME: &'static str = "tower::retry, a hand-tuned policy";
-
-    async fn call(&mut self, message: Payload) -> Outcome {
-        Ok(self.0.send(message).await?.into_inner())
-    }
-}
+over_tonic!(TowerRetry, "tower::retry, a hand-tuned policy");
 
 fn timeout_value(timeout: Duration) -> HeaderValue {
     HeaderValue::try_from(format!("{}m", timeout.as_millis())).expect("digits and a letter are a value")

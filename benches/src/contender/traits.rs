@@ -47,3 +47,18 @@ pub trait Contender: Clone + Send + Sync + 'static {
         async move { this.call(message).await }
     }
 }
+
+/// Makes a struct around tonic's own client a contender of that name.
+macro_rules! over_tonic {
+    ($kind:ident, $name:literal) => {
+        impl<S: $crate::contender::Wire> $crate::contender::Contender for $kind<S> {
+            const NAME: &'static str = $name;
+
+            async fn call(&mut self, message: $crate::bench::Payload) -> $crate::contender::Outcome {
+                Ok(self.0.send(message).await?.into_inner())
+            }
+        }
+    };
+}
+
+pub(super) use over_tonic;
