@@ -9,13 +9,14 @@ use gax_retry::Code;
 use gax_text::{closest, parse_duration};
 use h2::Reason;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use prost::Message;
+use prost::Message as _;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 use toml::Spanned;
+use tonic_types::pb;
 
 /// The most messages of one reply.
 const MAX_MESSAGES: usize = 100_000;
@@ -175,24 +176,6 @@ impl FromStr for Script {
     }
 }
 
-/// `google.rpc.Status`.
-#[derive(Clone, PartialEq, Message)]
-struct RpcStatus {
-    #[prost(int32, tag = "1")]
-    code: i32,
-    #[prost(string, tag = "2")]
-    message: String,
-    #[prost(message, repeated, tag = "3")]
-    details: Vec<prost_types::Any>,
-}
-
-/// `google.rpc.RetryInfo`.
-#[derive(Clone, PartialEq, Message)]
-struct RetryInfo {
-    #[prost(message, optional, tag = "1")]
-    retry_delay: Option<prost_types::Duration>,
-}
-
 impl Entry {
     fn step(self) -> Result<Step, String> {
         let ends = [
@@ -310,14 +293,14 @@ impl Entry {
             format!("details are no base64 ({error}); write an encoded google.rpc.Status")
         })?;
         if let Some(Time(time)) = self.retry_info {
-            let info = RetryInfo { retry_delay: time.try_into().ok() };
+            let info = pb::RetryInfo { retry_delay: time.try_into().ok() };
             let info = prost_types::Any {
                 type_url: "type.googleapis.com/google.rpc.RetryInfo".to_owned(),
                 value: info.encode_to_vec(),
             };
             // Messages behind each other are merged.
             let message = self.message.clone();
-            let status = RpcStatus { code: code.number(), message, details: vec![info] };
+            let status = pb::Status { code: code.number(), message, details: vec![info] };
             details.extend(status.encode_to_vec());
         }
         let metadata = tonic::metadata::MetadataMap::from_headers(metadata);
@@ -364,11 +347,11 @@ mod tests {
         let script: Script = text.parse().unwrap();
         let step = script.reply_to("", 0).unwrap();
         let Reply::Status(status) = step.reply() else { panic!("{step}") };
-        let rpc = RpcStatus::decode(status.details()).unwrap();
+        let rpc = pb::Status::decode(status.details()).unwrap();
         assert_eq!((rpc.code, rpc.message.as_str()), (14, "x"));
         let [info] = &rpc.details[..] else { panic!("{rpc:?}") };
         assert_eq!(info.type_url, "type.googleapis.com/google.rpc.RetryInfo");
-        let delay = RetryInfo::decode(&*info.value).unwrap().retry_delay.unwrap();
+        let delay = pb::RetryInfo::decode(&*info.value).unwrap().retry_delay.unwrap();
         assert_eq!(delay.seconds, 2);
     }
 

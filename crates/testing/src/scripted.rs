@@ -4,17 +4,16 @@ use super::log::Watch;
 use super::network::wait;
 use super::server::{Empty, GrpcHandler};
 use super::{BodyPart, Break, Log, Reply, Script, Step};
-use bytes::Bytes;
-use gax_driver::__private::{Clock, Timer};
+use futures_util::StreamExt as _;
+use futures_util::stream::unfold;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use http_body::{Body as HttpBody, Frame};
-use http_body_util::{BodyExt as _, Full};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, Full, StreamBody};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-use tokio::time::Instant;
+use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::server::NamedService;
@@ -121,58 +120,34 @@ async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body
     http::Request::from_parts(parts, Body::new(Full::new(bytes)))
 }
 
+/// A response whose body plays its parts one after the other.
 fn played(headers: HeaderMap, beats: Vec<BodyPart>, watch: Watch) -> http::Response<Body> {
-    let body = Played { beats: beats.into(), until: None, timer: Timer::default(), watch };
-    let mut response = http::Response::new(Body::new(body));
+    let body = unfold((VecDeque::from(beats), watch), |(mut beats, mut watch)| async move {
+        let frame = loop {
+            match beats.pop_front() {
+                None => {
+                    watch.replied();
+                    return None;
+                }
+                Some(BodyPart::Wait(time)) => wait(time).await,
+                Some(BodyPart::Data(data)) => break Ok(Frame::data(data)),
+                Some(BodyPart::Trailers(trailers)) => {
+                    watch.replied();
+                    break Ok(Frame::trailers(trailers));
+                }
+                Some(BodyPart::Hang) => pending().await,
+                Some(BodyPart::Break(how)) => {
+                    if !matches!(how, Break::GoAway { .. }) {
+                        watch.replied();
+                    }
+                    break Err(Status::from(how));
+                }
+            }
+        };
+        Some((frame, (beats, watch)))
+    });
+    let mut response = http::Response::new(Body::new(StreamBody::new(body.fuse())));
     *response.headers_mut() = headers;
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
     response
-}
-
-/// A body that comes beat by beat.
-struct Played {
-    beats: VecDeque<BodyPart>,
-    /// Nothing comes before that.
-    until: Option<Instant>,
-    timer: Timer,
-    watch: Watch,
-}
-
-impl HttpBody for Played {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        loop {
-            if let until @ Some(_) = self.until {
-                ready!(self.timer.poll_at(until, cx));
-                self.until = None;
-            }
-            match self.beats.pop_front() {
-                None => {
-                    self.watch.replied();
-                    return Poll::Ready(None);
-                }
-                Some(BodyPart::Wait(time)) => self.until = Clock::start().at(time),
-                Some(BodyPart::Data(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
-                Some(BodyPart::Trailers(trailers)) => {
-                    self.watch.replied();
-                    return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
-                }
-                Some(BodyPart::Hang) => {
-                    self.beats.push_front(BodyPart::Hang);
-                    return Poll::Pending;
-                }
-                Some(BodyPart::Break(how)) => {
-                    if !matches!(how, Break::GoAway { .. }) {
-                        self.watch.replied();
-                    }
-                    return Poll::Ready(Some(Err(how.into())));
-                }
-            }
-        }
-    }
 }

@@ -92,6 +92,12 @@ pub(super) enum End {
     Failed(Failure),
 }
 
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 /// The outcome of an attempt.
 pub(super) enum Ending {
     /// The transfer is whole.

@@ -1,9 +1,11 @@
 //! Bodies of reqwest's requests.
 
 use crate::request::ReplayBody;
-use ::reqwest::{Body, Error};
-use bytes::Bytes;
+use ::reqwest::Body;
+use futures_util::StreamExt as _;
+use futures_util::stream::iter;
 use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyStream, StreamBody};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -38,38 +40,15 @@ pub(super) fn replayable(mut body: Body, is_announced: bool, most: usize) -> Rep
             Poll::Pending => break None,
         }
     };
-    ReplayBody::once(Begun { pieces, next, rest: body })
-}
-
-/// A stream that has been read in part.
-struct Begun {
-    pieces: VecDeque<Bytes>,
-    next: Option<Result<Frame<Bytes>, Error>>,
-    rest: Body,
-}
-
-impl HttpBody for Begun {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        if let Some(piece) = self.pieces.pop_front() {
-            return Poll::Ready(Some(Ok(Frame::data(piece))));
-        }
-        match self.next.take() {
-            Some(next) => Poll::Ready(Some(next)),
-            None => Pin::new(&mut self.rest).poll_frame(cx),
-        }
-    }
+    let begun = iter(pieces).map(|piece| Ok(Frame::data(piece))).chain(iter(next));
+    ReplayBody::once(StreamBody::new(begun.chain(BodyStream::new(body))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::request::Replay;
+    use bytes::Bytes;
     use http_body_util::BodyExt as _;
     use reqwest::multipart::{Form, Part};
 

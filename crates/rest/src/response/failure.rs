@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tonic::metadata::MetadataMap;
 use tonic::{Code as TonicCode, Status};
+use tonic_types::pb::RetryInfo;
 
 const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
 
@@ -140,11 +141,4 @@ fn any(detail: &Value, pool: &DescriptorPool) -> Option<prost_types::Any> {
     let kind = pool.get_message_by_name("google.protobuf.Any")?;
     let message = json::read(&kind, detail.to_string().as_bytes()).ok()?;
     message.transcode_to().ok()
-}
-
-/// `google.rpc.RetryInfo`
-#[derive(Clone, PartialEq, Message)]
-struct RetryInfo {
-    #[prost(message, optional, tag = "1")]
-    retry_delay: Option<prost_types::Duration>,
 }

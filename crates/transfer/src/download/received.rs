@@ -115,7 +115,7 @@ impl<'a> SharedProgress<'a> {
         body: &mut Incoming,
         (skip, end): (u64, Option<u64>),
     ) -> End {
-        let received = self.read(options, body, skip, end).await;
+        let received = self.read(options, body, skip, end).await.err().unwrap_or(End::Whole);
         let is_saved = match received {
             // The file gets its name now, or more is requested immediately.
             End::Whole => self.lock().place == 0,
@@ -146,7 +146,7 @@ impl<'a> SharedProgress<'a> {
         body: &mut Incoming,
         mut skip: u64,
         end: Option<u64>,
-    ) -> End {
+    ) -> Result<(), End> {
         let mut prefix = Hasher::new(Checksums::CRC32C);
         loop {
             let position = self.lock().position();
@@ -157,42 +157,36 @@ impl<'a> SharedProgress<'a> {
             let mut data = match next {
                 None => break,
                 Some(Ok(data)) => data,
-                Some(Err(early)) => return End::Early(early),
+                Some(Err(early)) => return Err(End::Early(early)),
             };
             let skipped = data.split_to(usize::try_from(skip).unwrap_or(usize::MAX).min(data.len()));
             if !skipped.is_empty() {
                 prefix.update(&skipped);
                 skip -= skipped.len() as u64;
                 if skip == 0 && !self.has_prefix(&prefix) {
-                    return End::Failed(changed());
+                    return Err(changed().into());
                 }
             }
-            if let Some(failure) = self.clip(&mut data, end) {
-                return End::Failed(failure);
-            }
-            if let Err(failure) = poll_fn(|cx| self.lock().sink.poll_write(&mut data, cx)).await {
-                return End::Failed(failure);
-            }
+            self.clip(&mut data, end)?;
+            poll_fn(|cx| self.lock().sink.poll_write(&mut data, cx)).await?;
             let is_due = {
                 let progress = self.lock();
                 progress.sink.offset() - progress.saved >= SAVE_EVERY
             };
-            if is_due && let Err(failure) = self.save(options).await {
-                return End::Failed(failure);
+            if is_due {
+                self.save(options).await?;
             }
         }
-        if let Err(failure) = poll_fn(|cx| self.lock().sink.poll_flush(cx)).await {
-            return End::Failed(failure);
-        }
+        poll_fn(|cx| self.lock().sink.poll_flush(cx)).await?;
         let progress = self.lock();
         let offset = progress.sink.offset();
         let is_short =
             skip > 0 || progress.position.limit.into_iter().chain(end).min().is_some_and(|end| offset < end);
         if is_short {
             let problem = format!("the response ended at byte {offset} and is incomplete");
-            return End::Early(EndedEarly::Broke(problem.into()));
+            return Err(End::Early(EndedEarly::Broke(problem.into())));
         }
-        End::Whole
+        Ok(())
     }
 
     /// Returns whether a prefix that came again is the one that was written. Only if that begins at the first byte and was hashed it is
@@ -204,20 +198,18 @@ impl<'a> SharedProgress<'a> {
     }
 
     /// Cuts off what is not wanted. A server that sends more than it has announced is rejected.
-    fn clip(&self, data: &mut Bytes, end: Option<u64>) -> Option<Failure> {
+    fn clip(&self, data: &mut Bytes, end: Option<u64>) -> Result<(), Failure> {
         let progress = self.lock();
         let offset = progress.sink.offset();
         let reaches = offset.saturating_add(data.len() as u64);
         if end.is_some_and(|end| reaches > end) {
-            return Some(Failure::malformed("the server sent more bytes than it announced"));
+            return Err(Failure::malformed("the server sent more bytes than it announced"));
         }
-        if let Some(failure) = progress.sink.too_long(reaches.max(progress.position.total.unwrap_or(0))) {
-            return Some(failure);
-        }
+        progress.sink.check_length(reaches.max(progress.position.total.unwrap_or(0)))?;
         if let Some(limit) = progress.position.limit {
             data.truncate(usize::try_from(limit.saturating_sub(offset)).unwrap_or(usize::MAX));
         }
-        None
+        Ok(())
     }
 }
 

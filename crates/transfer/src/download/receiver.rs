@@ -15,11 +15,10 @@ use crate::protocol::{Ended, OnProgress, TransferProtocol};
 use crate::service::TransferService;
 use crate::transferred::Transferred;
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use gax_driver::__private::Locked;
 use gax_http::__private::{HttpConfig, LayeredClient};
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 /// The most bytes of the range that shows how long the object is.
@@ -127,7 +126,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         };
         let missing = parts.iter().zip(1..).filter(|(part, _)| is_missing(part));
         let running = missing.map(|(part, place)| self.range(part.clone(), callback(place)));
-        received.extend(all(running.collect()).await?);
+        received.extend(try_join_all(running).await?);
         let mut received = received.into_iter();
         let Some(mut downloaded) = received.next() else { return self.range(first, callback(0)).await };
         received.for_each(|range| downloaded.add(range));
@@ -257,26 +256,6 @@ fn borders(begin: u64, end: u64, count: u64, least: u64) -> Vec<(u64, u64)> {
         place = next;
     }
     ranges
-}
-
-/// Waits for all of them; the first error drops the others.
-async fn all<T, E>(running: Vec<Boxed<'_, Result<T, E>>>) -> Result<Vec<T>, E> {
-    let mut running: Vec<_> = running.into_iter().map(Some).collect();
-    let mut results: Vec<Option<T>> = running.iter().map(|_| None).collect();
-    poll_fn(|cx| {
-        let mut is_pending = false;
-        for (slot, result) in running.iter_mut().zip(&mut results) {
-            let Some(future) = slot else { continue };
-            match future.as_mut().poll(cx) {
-                Poll::Ready(Ok(value)) => (*slot, *result) = (None, Some(value)),
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => is_pending = true,
-            }
-        }
-        if is_pending { Poll::Pending } else { Poll::Ready(Ok(())) }
-    })
-    .await?;
-    Ok(results.into_iter().flatten().collect())
 }
 
 /// The progress of several ranges, as one.

@@ -64,12 +64,17 @@ impl<'a> Sink<'a> {
         Self::of(Target::Memory { bytes: Vec::new(), limit }, checksums)
     }
 
-    /// The failure of an object of that length, or of more.
-    pub(super) fn too_long(&self, length: u64) -> Option<Failure> {
-        let Target::Memory { limit, .. } = self.target else { return None };
-        let problem =
-            || format!("the object is longer than {limit} bytes: raise max_bytes, or receive it into a file");
-        (length > limit).then(|| Failure::new(TransferErrorKind::Sink, problem()))
+    /// Rejects an object of that length, or of more, if it is too long.
+    pub(super) fn check_length(&self, length: u64) -> Result<(), Failure> {
+        match self.target {
+            Target::Memory { limit, .. } if length > limit => {
+                let problem = format!(
+                    "the object is longer than {limit} bytes: raise max_bytes, or receive it into a file"
+                );
+                Err(Failure::new(TransferErrorKind::Sink, problem))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A file that has so many bytes already, of which the hasher may have seen a part.
