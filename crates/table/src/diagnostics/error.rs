@@ -1,8 +1,6 @@
 //! Why a table can't be read.
 
 use super::source_location::SourceLocation;
-#[cfg(feature = "json")]
-use crate::document::Source;
 use gax_text::{Escaped, is_unprintable};
 use std::error::Error;
 use std::sync::Arc;
@@ -94,9 +92,8 @@ impl TableError {
 
     /// This error with the line that it is in.
     #[cfg(feature = "json")]
-    pub(crate) fn in_line(mut self, source: &Source) -> Self {
-        let place = self.0.origin.as_ref().map(|origin| origin.span().start);
-        self.0.line = place.map(|place| source.line_at(place).to_owned());
+    pub(crate) fn in_line<'a>(mut self, line_at: impl FnOnce(usize) -> &'a str) -> Self {
+        self.0.line = self.0.origin.as_ref().map(|origin| line_at(origin.span().start).to_owned());
         self
     }
 

@@ -23,12 +23,12 @@ pub(super) fn every_error<T>(
     for _ in 1..(MAX_FILE / source.text().len().max(1)).min(MOST) {
         let Err(error) = read(&document) else { break };
         match removed.take(&mut document.root, &error) {
-            Some(true) => others.push(error.in_line(source)),
+            Some(true) => others.push(error.in_line(|place| source.line_at(place))),
             Some(false) => {}
             None => break,
         }
     }
-    first.in_line(source).followed_by(others)
+    first.in_line(|place| source.line_at(place)).followed_by(others)
 }
 
 /// What was taken out of a document.

@@ -91,7 +91,7 @@ impl TableReader {
             Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(source, self.format) => {
                 Ok(dropped_file(&error))
             }
-            Err(error) => Err(error.in_line(source)),
+            Err(error) => Err(error.in_line(|place| source.line_at(place))),
             Ok(document) => {
                 let format = document.format;
                 let file = self.file(source, &document, findings).map_err(|first| {
