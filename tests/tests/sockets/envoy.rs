@@ -1,4 +1,5 @@
 //! A real Envoy, where there is one.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_connection::Connection;
 use gax_table::{ConversionTarget, RetryTable};
@@ -142,8 +143,8 @@ async fn converted_routes_retry_what_was_not_processed_and_end_late_replies() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn envoy_s_limit_of_requests_costs_no_call() {
     let Some(program) = envoy() else { return };
-    let router = tonic::transport::Server::builder().add_service(AssetServiceServer::new(Assets::default()));
-    let server = SocketServer::grpc(SocketServer::ANY_PORT, router);
+    let assets = tonic::transport::Server::builder().add_service(AssetServiceServer::new(Assets::default()));
+    let server = SocketServer::grpc(SocketServer::ANY_PORT, assets);
     let routes = "{virtual_hosts: [{name: all, domains: [\"*\"], routes: [{match: {prefix: /}, route: {cluster: backend}}]}]}";
     let (_running, connection) = Running::start(program, server.address().port(), routes).await;
     let mut calls = JoinSet::new();

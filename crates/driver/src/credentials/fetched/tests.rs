@@ -242,7 +242,7 @@ async fn a_response_says_which_credentials_the_server_refused() {
         // They are fetched anew, once.
         for _ in 0..2 {
             let failed = AttemptResult::failed(Code::Unauthenticated);
-            let result = first.clone().map(|refused| refused.add_to(failed));
+            let result = first.map(|refused| refused.add_to(failed));
             assert_eq!(result.map(AttemptResult::delivery), delivery);
             assert!(result.is_none_or(|result| result.resend() == Resend::Renewed));
         }
