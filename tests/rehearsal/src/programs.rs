@@ -34,7 +34,8 @@ fn block<'page>(page: &'page str, language: &str) -> Result<&'page str, Failure>
 fn project(machine: &Machine, name: &str, readme: &str, program: &str) -> Result<PathBuf, Failure> {
     let project = machine.folder(name);
     fs::create_dir_all(project.join("src"))?;
-    let dependencies = block(readme, "toml")?.replace(UNRELEASED, "\"0.1\"");
+    // The core is 0.1, the rest 0.0.1.
+    let dependencies = block(readme, "toml")?.replace(UNRELEASED, "\">=0.0.1\"");
     fs::write(
         project.join("Cargo.toml"),
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n"),
