@@ -1,7 +1,6 @@
 //! Which errors are worth another attempt.
 
 use gax_retry::{Code, CodeSet};
-use std::error::Error;
 
 /// Decides which errors of a closure are retried: a set of codes, or a predicate.
 ///
@@ -52,7 +51,7 @@ const TONICS_LIMITS: [&str; 2] =
     ["Error, decoded message length too large", "Error, encoded message length too large"];
 
 #[cfg(feature = "tonic")]
-fn comes_of_own_limit(error: &(dyn Error + 'static)) -> bool {
+fn comes_of_own_limit(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<AboveOwnLimit>() || error.source().is_some_and(comes_of_own_limit)
 }
 
