@@ -29,7 +29,7 @@
 //! | observe all operations | [`gax_driver::observe`] |
 //! | replace settings at run time | [`LivePolicies`], for tables the crate `gax-table` |
 //! | resume a stream that broke | the crate `gax-streams` |
-//! | retry a closure | [`gax_driver::retry`], [`gax_driver::Retryer`] |
+//! | retry a closure | `gax_driver::retry`, `gax_driver::Retryer` |
 //! | retry HTTP requests | the crate `gax-http` |
 //! | use a generated client over HTTP and JSON | the crate `gax-rest` |
 //! | run operations over another transport | [`gax_driver::protocol`] |

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The retry table of layers and clients, which can be replaced while they are in use. Use it to change settings without a restart.
 ///
 /// Its [`LivePolicies`] are what layers and clients follow. Give a reference to it to `RetryLayer::live`, to `live` of a generated
-/// client's settings, to `HttpRetryLayer::live`, or to [`Retryer::live`](gax_driver::Retryer::live); one handle serves
+/// client's settings, to `HttpRetryLayer::live`, or to gax-driver's `Retryer::live`; one handle serves
 /// any number of them. A clone is the same handle. In addition to what `LivePolicies` do, each table is checked before it
 /// [replaces](Self::replace) another one, and [listeners](Self::on_event) are notified.
 ///
