@@ -3,6 +3,7 @@
 
 use gax_table::lint::Linter;
 use gax_table::{ConversionTarget, Dialect, RetryTable, TableFormat};
+use std::time::Duration;
 
 /// A table, or an error with a text. Settings are valid, findings say something, and what is written of a table is read again.
 pub(super) fn tables(data: &[u8]) {
@@ -22,7 +23,9 @@ pub(super) fn tables(data: &[u8]) {
         }
         for name in table.names() {
             if let Some(policy) = table.lookup(name.service(), name.method().unwrap_or("Any")) {
-                assert!(policy.settings().to_builder().build().is_ok(), "{policy:?}");
+                // By gRPC's rules, every call fails at once with a timeout of 0 s.
+                let is_zero = policy.settings().total_timeout() == Some(Duration::ZERO);
+                assert!(is_zero || policy.settings().to_builder().build().is_ok(), "{policy:?}");
             }
         }
         for target in ConversionTarget::ALL {
