@@ -3,15 +3,15 @@
 use crate::element::ElementReader;
 use crate::error::AddResult;
 use crate::state::{Deferred, Entered, Phase, State};
-use gax_driver::__private::{Clock, Observers};
+use gax_driver::__private::{Clock, Locked, Observers};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// The state with its lock, and the clock that all times are of.
 pub(super) struct Shared<T, R, E> {
-    state: Mutex<State<T, R, E>>,
+    state: Locked<State<T, R, E>>,
     clock: Clock,
     reader: ElementReader<T>,
     pub(super) name: Cow<'static, str>,
@@ -25,7 +25,7 @@ impl<T, R, E> Shared<T, R, E> {
         name: Cow<'static, str>,
         observers: &Observers,
     ) -> Self {
-        let state = Mutex::new(state);
+        let state = Locked::new(state);
         Self { state, clock: Clock::start(), reader, name, observers: observers.shared() }
     }
 
@@ -36,7 +36,7 @@ impl<T, R, E> Shared<T, R, E> {
     ) -> V {
         let mut after = Deferred::new();
         let value = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             // Under the lock, so that times never go back.
             let now = self.clock.elapsed();
             change(&mut state, now, &mut after)

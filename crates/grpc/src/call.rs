@@ -1,11 +1,12 @@
 //! The options of a single call, and its report.
 
+use gax_driver::__private::Locked;
 use gax_driver::{CallOptions, OperationReport};
 use grpc::client::interceptor::Intercept;
 use grpc::client::{CallOptions as GrpcOptions, InvokeOnce};
 use grpc::core::RequestHeaders;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 tokio::task_local! {
     /// The call that is being made.
@@ -34,14 +35,14 @@ pub struct RetriedCall(Arc<Shared>);
 
 struct Shared {
     options: CallOptions,
-    report: Mutex<Option<OperationReport>>,
+    report: Locked<Option<OperationReport>>,
 }
 
 impl RetriedCall {
     /// The call with these options.
     #[must_use]
     pub fn new(options: CallOptions) -> Self {
-        Self(Arc::new(Shared { options, report: Mutex::new(None) }))
+        Self(Arc::new(Shared { options, report: Locked::new(None) }))
     }
 
     /// The report of the call that ended last, among those that were made with this value or a clone. There is one after a failure,
@@ -49,11 +50,11 @@ impl RetriedCall {
     /// `None`. A call ends when its trailers are read.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
-        self.0.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.report.lock().clone()
     }
 
     pub(crate) fn reported(&self, report: Option<OperationReport>) {
-        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        *self.0.report.lock() = report;
     }
 
     pub(crate) fn options(&self) -> &CallOptions {

@@ -5,6 +5,7 @@ use crate::failure::{at_end, trailers};
 use crate::protocol::{Call, Part};
 use crate::request::encoded;
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_driver::protocol::{Driver, Output, Stop, Verdict};
 use gax_retry::Code;
 use gax_wire::note;
@@ -14,12 +15,12 @@ use grpc::core::{RecvMessage, SendMessage, Trailers};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 /// A call, shared by its two halves.
 pub(crate) struct Operation<I: Invoke + Clone + 'static> {
-    state: Mutex<State<I>>,
+    state: Locked<State<I>>,
     wakers: Arc<Wakers>,
 }
 
@@ -63,12 +64,12 @@ enum Half {
 
 /// The tasks that wait for the halves.
 #[derive(Default)]
-struct Wakers(Mutex<[Option<Waker>; 2]>);
+struct Wakers(Locked<[Option<Waker>; 2]>);
 
 impl Wakers {
     /// Registers the task that waits for a half. The waker that it returns wakes the tasks of both halves.
     fn wait(self: &Arc<Self>, half: Half, cx: &Context<'_>) -> Waker {
-        let [sending, receiving] = &mut *locked(&self.0);
+        let [sending, receiving] = &mut *self.0.lock();
         let place = match half {
             Half::Sending => sending,
             Half::Receiving => receiving,
@@ -79,7 +80,7 @@ impl Wakers {
 
     /// Wakes the task that waits for the other half.
     fn wake_other(&self, half: Half) {
-        let [sending, receiving] = &mut *locked(&self.0);
+        let [sending, receiving] = &mut *self.0.lock();
         let other = match half {
             Half::Sending => receiving.take(),
             Half::Receiving => sending.take(),
@@ -92,14 +93,9 @@ impl Wakers {
 
 impl Wake for Wakers {
     fn wake(self: Arc<Self>) {
-        let wakers = std::mem::take(&mut *locked(&self.0));
+        let wakers = std::mem::take(&mut *self.0.lock());
         wakers.into_iter().flatten().for_each(Waker::wake);
     }
-}
-
-/// Locks it. A panic of the program's code, which ran while it was locked, leaves a state that can be used.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<I: Invoke + Clone + 'static> Operation<I> {
@@ -112,14 +108,14 @@ impl<I: Invoke + Clone + 'static> Operation<I> {
             sent: (0, false),
             own,
         };
-        Self { state: Mutex::new(state), wakers: Arc::default() }
+        Self { state: Locked::new(state), wakers: Arc::default() }
     }
 
     /// Sends a message: waits until an attempt has sent it.
     pub(crate) async fn send(&self, message: &dyn SendMessage, options: SendOptions) -> Result<(), ()> {
-        let place = locked(&self.state).push(message, options).ok_or(())?;
+        let place = self.state.lock().push(message, options).ok_or(())?;
         poll_fn(|cx| {
-            let mut state = locked(&self.state);
+            let mut state = self.state.lock();
             if state.poll(&self.wakers, Half::Sending, cx) {
                 self.wakers.wake_other(Half::Sending);
             }
@@ -130,7 +126,7 @@ impl<I: Invoke + Clone + 'static> Operation<I> {
 
     /// Ends the request.
     pub(crate) fn close(&self) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         state.has_ended = true;
         if let Stage::Running(driver) = &mut state.stage {
             driver.as_mut().protocol().request.end();
@@ -143,7 +139,7 @@ impl<I: Invoke + Clone + 'static> Operation<I> {
     pub(crate) async fn receive(&self, message: &mut dyn RecvMessage) -> ResponseStreamItem {
         loop {
             let item = poll_fn(|cx| {
-                let mut state = locked(&self.state);
+                let mut state = self.state.lock();
                 state.begin(true);
                 loop {
                     if let Some(item) = state.take() {
@@ -162,13 +158,13 @@ impl<I: Invoke + Clone + 'static> Operation<I> {
             let Err(error) = message.decode(&mut data) else { return ResponseStreamItem::Message };
             let status =
                 trailers(StatusCodeError::Internal, format!("the response can't be decoded: {error}"));
-            locked(&self.state).unreadable(status);
+            self.state.lock().unreadable(status);
         }
     }
 
     /// Cancels the call: attempts in flight are dropped.
     pub(crate) fn cancel(&self) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         state.read();
         let cancelled = std::mem::replace(&mut state.stage, Stage::Over);
         drop(state);

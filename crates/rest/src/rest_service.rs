@@ -6,7 +6,7 @@ use crate::options::RestOptions;
 use crate::transport::RestTransport;
 use gax_client::__private::config_of;
 use gax_client::ClientSettings;
-use std::sync::{Mutex, PoisonError};
+use gax_driver::__private::Locked;
 
 /// The descriptors of a generated client's build, for generated code.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct RestService {
 type Build = (&'static [u8], Result<Methods, RestError>);
 
 /// The RPCs of each build, decoded when the first client of the build was made. All its clients share them.
-static BUILDS: Mutex<Vec<Build>> = Mutex::new(Vec::new());
+static BUILDS: Locked<Vec<Build>> = Locked::new(Vec::new());
 
 impl RestService {
     /// A service at that host, if it is one of Google's, and the descriptors of its build.
@@ -83,7 +83,7 @@ impl RestService {
     }
 
     fn methods(&self) -> Result<Methods, RestError> {
-        let mut builds = BUILDS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut builds = BUILDS.lock();
         if let Some((_, methods)) = builds.iter().find(|(descriptors, _)| *descriptors == self.descriptors) {
             return methods.clone();
         }

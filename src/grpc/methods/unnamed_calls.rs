@@ -1,11 +1,12 @@
 //! Calls of methods that no settings name.
 
+use gax_driver::__private::Locked;
 use gax_driver::__private::unused_names::{parts, sentence};
 use gax_retry::MethodPolicies;
 use gax_text::{Escaped, closest};
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// This many calls of methods that the table does not name are enough to say so, if none of the others was called.
 const ENOUGH: u32 = 10;
@@ -18,7 +19,7 @@ pub(super) struct UnnamedCalls {
     is_settled: AtomicBool,
     count: AtomicU32,
     /// The methods whose names were compared with those of the table, and the names that were reported.
-    compared: Arc<Mutex<HashSet<Box<str>>>>,
+    compared: Arc<Locked<HashSet<Box<str>>>>,
 }
 
 impl UnnamedCalls {
@@ -48,7 +49,7 @@ impl UnnamedCalls {
         const MOST: usize = 1000;
         policies.entries().next()?;
         let (service, method) = parts(path);
-        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compared = self.compared.lock();
         if compared.len() < MOST && !compared.contains(path) {
             compared.insert(path.into());
             let meant = near_miss(policies, service, method?, is_called);

@@ -1,19 +1,19 @@
 //! The `grpc-timeout` header of a request.
 
 use crate::grpc::status::received;
+use gax_driver::__private::Locked;
 pub use gax_wire::__private::grpc_timeout::GRPC_TIMEOUT;
 pub(crate) use gax_wire::__private::grpc_timeout::{header_value, parse};
 use http::{HeaderMap, HeaderValue};
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The header's value for the timeout of a method's attempts. Its text stays in memory, so that attempts on several processors
 /// count no references to it (bench `scale`, two threads). Programs have few timeouts: of many, those after the first
 /// [`LASTING`] have values that are counted.
 pub(crate) fn lasting_value(timeout: Duration) -> HeaderValue {
-    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    static TEXTS: Locked<BTreeSet<&'static str>> = Locked::new(BTreeSet::new());
+    let mut texts = TEXTS.lock();
     lasting(&mut texts, header_value(timeout))
 }
 

@@ -1,13 +1,14 @@
 //! Discriminators that can only be compared.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use gax_driver::__private::Locked;
+use std::sync::{Arc, Weak};
 
 /// The number of a discriminator, for as long as elements with it are there.
 pub(crate) type Interned = Arc<u64>;
 
 /// Gives equal values one number. Values without users are removed.
 pub(super) struct Interner<K> {
-    values: Mutex<Numbered<K>>,
+    values: Locked<Numbered<K>>,
 }
 
 /// The last number, and the values in use.
@@ -18,11 +19,11 @@ struct Numbered<K> {
 
 impl<K: PartialEq> Interner<K> {
     pub(super) fn new() -> Self {
-        Self { values: Mutex::new(Numbered { last: 0, values: Vec::new() }) }
+        Self { values: Locked::new(Numbered { last: 0, values: Vec::new() }) }
     }
 
     pub(super) fn number_of(&self, value: K) -> Interned {
-        let mut numbered = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut numbered = self.values.lock();
         let Numbered { last, values } = &mut *numbered;
         values.retain(|(number, _)| number.strong_count() > 0);
         let found = values.iter().find(|(_, other)| *other == value).and_then(|(number, _)| number.upgrade());
@@ -46,7 +47,7 @@ mod tests {
         assert!(a != b && a == interner.number_of("a"));
         drop(a);
         assert_eq!(interner.number_of("b"), b);
-        assert_eq!(interner.values.lock().unwrap().values.len(), 1);
+        assert_eq!(interner.values.lock().values.len(), 1);
         assert_ne!(interner.number_of("a"), b);
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
-use gax_driver::__private::{AboveOwnLimit, PREFIX};
+use gax_driver::__private::{AboveOwnLimit, Locked, PREFIX};
 use gax_streams::__private::{Canned, Measured, MeasuringCodec, RawCodec, now};
 use gax_wire::__private::is_one_message;
 use http::uri::PathAndQuery;
@@ -15,7 +15,7 @@ use prost::Message;
 use std::cell::RefCell;
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
@@ -98,7 +98,7 @@ impl Codec {
                 return Err(status);
             }
         }
-        let request = taken.request.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let request = taken.request.change(Option::take);
         let (parts, mut body) = request.ok_or_else(nothing_sent)?.into_parts();
         let mut bytes = BytesMut::new();
         while let Poll::Ready(Some(frame)) =
@@ -192,7 +192,7 @@ pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Remainder) -> Metadat
 /// A service that keeps the request that it is sent.
 #[derive(Debug, Clone, Default)]
 struct CapturingService {
-    request: Arc<Mutex<Option<http::Request<Body>>>>,
+    request: Arc<Locked<Option<http::Request<Body>>>>,
 }
 
 impl Service<http::Request<Body>> for CapturingService {
@@ -205,7 +205,7 @@ impl Service<http::Request<Body>> for CapturingService {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        *self.request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
+        *self.request.lock() = Some(request);
         pending()
     }
 }

@@ -115,7 +115,7 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Protocol for Connector<S
         _: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         let request = self.next.take()?;
-        let connection = self.shared.outbox().connection();
+        let connection = self.shared.outbox.lock().connection();
         self.shared.set_state(SubscriptionState::Connecting);
         let messages = Arc::clone(&self.shared);
         Some((self.connect)(Opening::new(request, messages, connection, started)))

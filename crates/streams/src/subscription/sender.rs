@@ -64,7 +64,7 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
     /// Nothing more is sent: the stream of requests ends behind what was sent before, over this connection and over those that
     /// follow. The subscription continues until its server ends it.
     pub fn half_close(&self) {
-        self.shared.outbox().half_close(true);
+        self.shared.outbox.lock().half_close(true);
         self.shared.places.notify_waiters();
     }
 }

@@ -4,6 +4,7 @@ use crate::resumption::{Resumer, WithheldLimits};
 use crate::subscription::outbox::{Outbox, Outgoing};
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::{NextRequest, SubscriptionStrategy};
+use gax_driver::__private::Locked;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll};
@@ -23,7 +24,7 @@ pub(super) type Strategy<S> = Resumer<
 /// of its own code runs under the other: it may use a sender.
 pub(super) struct Shared<S: SubscriptionStrategy> {
     strategy: Mutex<Strategy<S>>,
-    outbox: Mutex<Outbox<S::Message>>,
+    pub(super) outbox: Locked<Outbox<S::Message>>,
     /// Notified when a place may have become free, or none ever will.
     pub(super) places: Notify,
     state: watch::Sender<SubscriptionState>,
@@ -43,7 +44,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
     pub(super) fn new(strategy: S, limits: WithheldLimits) -> Self {
         Self {
             strategy: Mutex::new(Resumer::within(Some(Box::new(strategy)), limits)),
-            outbox: Mutex::new(Outbox::new()),
+            outbox: Locked::new(Outbox::new()),
             places: Notify::new(),
             state: watch::Sender::new(SubscriptionState::Connecting),
         }
@@ -60,11 +61,6 @@ impl<S: SubscriptionStrategy> Shared<S> {
         self.strategy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[inline]
-    pub(super) fn outbox(&self) -> MutexGuard<'_, Outbox<S::Message>> {
-        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn state(&self) -> SubscriptionState {
         *self.state.borrow()
     }
@@ -79,13 +75,13 @@ impl<S: SubscriptionStrategy> Shared<S> {
 
     /// The connection is gone: messages from now on are for the next one.
     pub(super) fn renew_outbox(&self) {
-        self.outbox().renew();
+        self.outbox.lock().renew();
         self.places.notify_waiters();
     }
 
     /// The subscription has ended: nothing can be sent any longer.
     pub(super) fn finish(&self) {
-        let mut outbox = self.outbox();
+        let mut outbox = self.outbox.lock();
         outbox.half_close(true);
         outbox.renew();
         let rest = outbox.take_all();
@@ -98,7 +94,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
     /// A connection is open. The strategy is notified of what waits for it.
     pub(super) fn opened(&self) -> Result<(), Panicked> {
         let mut strategy = self.lock()?;
-        let mut outbox = self.outbox();
+        let mut outbox = self.outbox.lock();
         outbox.is_open = true;
         let mut messages = outbox.take_all();
         drop(outbox);
@@ -108,7 +104,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
             }
             outgoing.is_known = true;
         }
-        self.outbox().put_back(messages);
+        self.outbox.lock().put_back(messages);
         Ok(())
     }
 
@@ -120,7 +116,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
             Err(TryLockError::WouldBlock) => None,
             Err(TryLockError::Poisoned(_)) => return Err(TrySendError::Closed(message)),
         };
-        let outbox = self.outbox();
+        let outbox = self.outbox.lock();
         let message = outbox.admit(message)?;
         let strategy = strategy.filter(|_| outbox.is_open);
         drop(outbox);
@@ -129,7 +125,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         if let Some(strategy) = strategy.as_mut().and_then(|strategy| strategy.strategy()) {
             strategy.sent(&message);
         }
-        self.outbox().push(Outgoing { message, is_known });
+        self.outbox.lock().push(Outgoing { message, is_known });
         Ok(())
     }
 
@@ -143,7 +139,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
     ) -> Poll<Result<(), Panicked>> {
         loop {
             if let Some(message) = waiting.take() {
-                *waiting = self.outbox().send(message, cx);
+                *waiting = self.outbox.lock().send(message, cx);
                 if waiting.is_some() {
                     return Poll::Pending;
                 }
@@ -154,7 +150,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
             match self.lock()?.strategy().map_or(NextRequest::Nothing, SubscriptionStrategy::next_request) {
                 NextRequest::Message(message) => *waiting = Some(message),
                 NextRequest::HalfClose => {
-                    self.outbox().half_close(false);
+                    self.outbox.lock().half_close(false);
                     *may_speak = false;
                 }
                 NextRequest::Nothing => *may_speak = false,
@@ -180,12 +176,12 @@ impl<S: SubscriptionStrategy<Response: Send>> Messages<S::Message> for Shared<S>
         opening: &mut vec::IntoIter<S::Message>,
         cx: &Context<'_>,
     ) -> Poll<Option<S::Message>> {
-        let is_unknown = self.outbox().is_next_unknown();
+        let is_unknown = self.outbox.lock().is_next_unknown();
         let strategy = match is_unknown.then(|| self.lock()).transpose() {
             Ok(strategy) => strategy,
             Err(Panicked) => return Poll::Ready(None),
         };
-        let taken = self.outbox().poll_take(connection, opening, cx);
+        let taken = self.outbox.lock().poll_take(connection, opening, cx);
         self.places.notify_waiters();
         let Poll::Ready(Some(Outgoing { message, is_known })) = taken else { return taken.map(|_| None) };
         let notify = || {
@@ -201,7 +197,7 @@ impl<S: SubscriptionStrategy<Response: Send>> Messages<S::Message> for Shared<S>
     }
 
     fn deafen(&self, connection: u64) {
-        self.outbox().deafen(connection);
+        self.outbox.lock().deafen(connection);
         self.places.notify_waiters();
     }
 }

@@ -6,9 +6,9 @@ use crate::live::replacement::Replacement;
 use crate::live::warning::SettingsWarning;
 use crate::services::services_of;
 use crate::{RetryTable, ServiceDescription, UnknownMethodsError};
-use gax_driver::__private::{PanicGuard, WatchState};
+use gax_driver::__private::{Locked, PanicGuard, WatchState};
 use gax_driver::LivePolicies;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The retry table of layers and clients, which can be replaced while they are in use. Use it to change settings without a restart.
 ///
@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct SettingsHandle {
     live: LivePolicies,
-    state: Arc<Mutex<State>>,
+    state: Arc<Locked<State>>,
 }
 
 struct State {
@@ -61,7 +61,7 @@ impl SettingsHandle {
     pub fn new(table: RetryTable) -> Self {
         let live = LivePolicies::new(&table);
         let state = State { table, denying: Vec::new(), listeners: Vec::new() };
-        Self { live, state: Arc::new(Mutex::new(state)) }
+        Self { live, state: Arc::new(Locked::new(state)) }
     }
 
     /// Refuses each table, the present one included, that names services or methods other than those at these paths. Paths of
@@ -76,7 +76,7 @@ impl SettingsHandle {
         paths: impl IntoIterator<Item = P>,
     ) -> Result<(), UnknownMethodsError> {
         let paths: Vec<Box<str>> = paths.into_iter().map(|path| path.as_ref().into()).collect();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.table.deny_unknown_methods(&paths)?;
         state.denying.push(paths);
         Ok(())
@@ -116,7 +116,7 @@ impl SettingsHandle {
         &self,
         table: RetryTable,
     ) -> Result<(u64, RetryTable, Vec<SettingsWarning>), ReplaceError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let (old, new) = (state.table.dialect(), table.dialect());
         if old != new {
             return Err(ReplaceError::dialect(old, new));
@@ -152,7 +152,7 @@ impl SettingsHandle {
                 tracing::info!(settings.version = version, "{event}");
             }
         }
-        let listeners = self.state().listeners.clone();
+        let listeners = self.state.lock().listeners.clone();
         for listener in listeners {
             listener.guard.run("a listener of retry settings", || (listener.call)(event));
         }
@@ -178,7 +178,7 @@ impl SettingsHandle {
     /// ```
     pub fn on_event(&self, listener: impl Fn(&SettingsEvent<'_>) + Send + Sync + 'static) {
         let listener = Listener { call: Box::new(listener), guard: PanicGuard::default() };
-        self.state().listeners.push(Arc::new(listener));
+        self.state.lock().listeners.push(Arc::new(listener));
     }
 
     gax_text::getters! { self:
@@ -192,7 +192,7 @@ impl SettingsHandle {
         pub(super) watch_state: &Arc<WatchState> = self.live.watch_state();
 
         /// The table that operations begin with now.
-        pub table: RetryTable = self.state().table.clone();
+        pub table: RetryTable = self.state.lock().table.clone();
     }
 
     /// Waits until the version is higher than that one, and returns it.
@@ -202,10 +202,6 @@ impl SettingsHandle {
     /// Dropping the future has no effect.
     pub async fn newer_than(&self, version: u64) -> u64 {
         self.live.newer_than(version).await
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -217,4 +213,4 @@ impl AsRef<LivePolicies> for SettingsHandle {
 }
 
 // Short: its table alone may have hundreds of entries.
-gax_text::short_debug! { self: SettingsHandle { version: self.version(), table: self.state().table } }
+gax_text::short_debug! { self: SettingsHandle { version: self.version(), table: self.state.lock().table } }

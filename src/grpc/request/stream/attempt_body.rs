@@ -2,20 +2,21 @@
 
 use crate::grpc::request::stream::shared::{Deferred, Next, Shared};
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use http_body::{Body as HttpBody, Frame};
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::Status;
 
 /// A stream as the attempts of one operation share it. Its lock is held for bookkeeping only, never while the stream is read.
-pub(super) type SharedStream = Arc<Mutex<Shared>>;
+pub(super) type SharedStream = Arc<Locked<Shared>>;
 
 /// Looks at what is shared, or changes it.
 pub(super) fn with<R>(shared: &SharedStream, change: impl FnOnce(&mut Shared, &mut Deferred) -> R) -> R {
     let mut after = Deferred::default();
-    let result = change(&mut shared.lock().unwrap_or_else(PoisonError::into_inner), &mut after);
+    let result = shared.change(|shared| change(shared, &mut after));
     after.run();
     result
 }

@@ -2,11 +2,11 @@
 
 use crate::grpc::request::stream::attempt_body::{AttemptBody, SharedStream, with};
 use crate::grpc::request::stream::shared::Shared;
-use gax_driver::__private::{ReplayMemory, Reserved};
+use gax_driver::__private::{Locked, ReplayMemory, Reserved};
 use gax_driver::Note;
 use gax_driver::ReplayOptions;
 use gax_wire::note::committed_by;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Waker;
 use tonic::Status;
 use tonic::body::Body;
@@ -23,7 +23,7 @@ pub(crate) struct RequestStream {
 impl RequestStream {
     pub(crate) fn new(live: Body, replay: &ReplayOptions, memory: &ReplayMemory) -> Self {
         let reserved = Reserved::none(memory.clone(), replay);
-        Self { shared: Arc::new(Mutex::new(Shared::new(live, reserved))) }
+        Self { shared: Arc::new(Locked::new(Shared::new(live, reserved))) }
     }
 
     /// The stream as that attempt is sent it.

@@ -5,13 +5,13 @@ use crate::client::lro::generated::google::longrunning::Operation;
 use crate::client::lro::handle::{LongRunning, resume};
 use crate::client::lro::polling_settings::{Notify, PollingSettings};
 use crate::client::lro::server::{BoxCall, OperationsServer};
-use gax_driver::__private::{earlier, until};
+use gax_driver::__private::{Locked, earlier, until};
 use gax_driver::closure::RetryOutcome;
 use gax_driver::protocol::Name;
 use gax_driver::{OperationError, RetryError, Retryer};
 use gax_retry::{CodeSet, StartedAttempt};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -65,14 +65,14 @@ where
     let called = Name::from(settings.name.clone());
     let config = Config::new(called, First::Poll, &settings.polling, &settings.options, observers)
         .cancelling(settings.cancels && settings.cancel.is_some());
-    let server = ClosureServer { get: Arc::new(Mutex::new(get)), settings };
+    let server = ClosureServer { get: Arc::new(Locked::new(get)), settings };
     resume(Box::new(server), name.into(), Arc::new(config))
 }
 
 /// The calls of closures.
 struct ClosureServer<F> {
     /// One call at a time is made of it, so that no caller waits for the lock.
-    get: Arc<Mutex<F>>,
+    get: Arc<Locked<F>>,
     settings: PollingSettings,
 }
 
@@ -114,7 +114,7 @@ where
         let (get, retryer, name) = (Arc::clone(&self.get), self.retryer(deadline), name.to_owned());
         Box::pin(async move {
             let call = |_: StartedAttempt| {
-                let mut get = get.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut get = get.lock();
                 get(name.clone())
             };
             retried(retryer, call).await
