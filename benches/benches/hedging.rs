@@ -9,14 +9,18 @@ use gax_table::RetryTable;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tonic::body::Body;
 use tonic_gax::{Code, Hedging, OperationOptions, RetryBudget, RetryLayer, RetrySettings};
 use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::bench::echo_client::EchoClient;
+use tonic_gax_benches::canned::Canned;
+use tonic_gax_benches::contender::Wire;
 use tonic_gax_benches::measure::paused;
 use tonic_gax_benches::message;
 use tonic_gax_benches::nines::{Curve, picture};
-use tonic_gax_benches::slow::Slow;
 use tonic_gax_benches::table::Table;
+use tower::service_fn;
+use tower_service::Service as _;
 
 /// 200 calls a second.
 const PACE: Duration = Duration::from_millis(5);
@@ -46,7 +50,7 @@ fn now() -> Instant {
 }
 
 /// Makes so many calls: their latencies, and the attempts for each.
-async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
+async fn run(way: &Way, calls: usize, every: u32) -> Option<(Curve, f64)> {
     let settings =
         RetrySettings::builder().total_timeout(Duration::from_secs(30)).max_attempts(1).build().ok()?;
     let mut table = RetryTable::builder().method(message::PATH, settings, [Code::Unavailable]);
@@ -55,8 +59,8 @@ async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
     }
     let layer = RetryLayer::new(table.build().ok()?)
         .options(OperationOptions::new().retry_budget(way.budget.clone()));
-    let service = Slow::new(every);
-    let client = EchoClient::new(layer.layer(service.clone()));
+    let canned = Canned::new();
+    let client = EchoClient::new(layer.layer(slow(canned.clone(), every)));
     let mut running = JoinSet::new();
     for _ in 0..calls {
         tokio::time::sleep(PACE).await;
@@ -68,8 +72,21 @@ async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
     }
     let latencies: Vec<Duration> = running.join_all().await.into_iter().filter_map(Result::ok).collect();
     let made = u32::try_from(latencies.len()).ok()?;
-    let attempts = u32::try_from(service.attempts()).ok()?;
-    Some((Curve::new(way.name, latencies), f64::from(attempts) / f64::from(made)))
+    Some((Curve::new(way.name, latencies), f64::from(canned.attempts()) / f64::from(made)))
+}
+
+/// Replies within 5 to 15 ms, and takes 100 times as long for every n-th reply. Its times are tokio's.
+fn slow(canned: Canned, every: u32) -> impl Wire {
+    service_fn(move |request: http::Request<Body>| {
+        let number = canned.attempts();
+        let micros = 5000 + u64::from(number) * 7919 % 10_007;
+        let times = if number % every == every - 1 { 100 } else { 1 };
+        let reply = canned.clone().call(request);
+        async move {
+            tokio::time::sleep(Duration::from_micros(micros * times)).await;
+            reply.await
+        }
+    })
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -12,7 +12,7 @@ use tonic_gax_benches::contender::{Bare, Contender, Raw, RawTimeout, Visitor, ea
 use tonic_gax_benches::measure::runtime;
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
-use tonic_gax_benches::table::{Table, target};
+use tonic_gax_benches::table::beside_first;
 
 fn main() {
     let arguments = Arguments::read();
@@ -23,8 +23,8 @@ fn main() {
     arguments.case("parked in back-off", || all_parked(if arguments.is_quick() { 100 } else { 100_000 }));
 }
 
-/// A name, and what a call allocates.
-type Row = (&'static str, PerCall);
+/// A name, and the allocations and bytes of a call.
+type Row = (&'static str, [i64; 2]);
 
 fn canned(service: &Canned) {
     let mut rows = Rows::new(message::SMALL);
@@ -32,34 +32,31 @@ fn canned(service: &Canned) {
     rows.visit(RawTimeout::new(service.clone()));
     rows.visit(Bare::new(service.clone()));
     each_retrying(|| service.clone(), Pace::AT_ONCE, &mut rows);
-    print_over(&rows.rows, "raw", "<= +1, <= +160", "<= -9, <= -17000");
+    print_over(&rows.rows, "raw", ("<= +1, <= +160", "<= -9, <= -17000"));
 }
 
 /// Operations that have failed once and wait, each of them a task.
 fn all_parked(count: u32) {
     let service = Canned::new().failing(u32::MAX);
-    let headings = ["contender", "live bytes each", "processor us each", "target"];
-    let mut rows = Parking { count, table: Table::new(&headings) };
+    let mut parking = Parking { count, rows: Vec::new() };
     let sleep = parked(count, || tokio::spawn(tokio::time::sleep(Pace::PARKED.delay)));
-    rows.row("a bare sleep", sleep);
-    each_retrying(|| service.clone(), Pace::PARKED, &mut rows);
-    print!("{}", rows.table.text());
+    parking.rows.push(("a bare sleep", sleep));
+    each_retrying(|| service.clone(), Pace::PARKED, &mut parking);
+    let headings = ["contender", "live bytes each", "processor us each"];
+    let targets = Some(("<= 2450, <= 5.0", "<= 1280, <= 3.6"));
+    let table = beside_first(&headings, &parking.rows, targets, |(bytes, micros), _| {
+        [format!("{bytes:.0}"), format!("{micros:.2}")]
+    });
+    print!("{table}");
 }
 
 /// The bytes and the microseconds of an operation that waits.
 type Parked = (f64, f64);
 
-/// The table of parked operations.
+/// The parked operations of each contender.
 struct Parking {
     count: u32,
-    table: Table,
-}
-
-impl Parking {
-    fn row(&mut self, name: &str, (bytes, micros): Parked) {
-        let target = target(name, "<= 2450, <= 5.0", "<= 1280, <= 3.6");
-        self.table.row([name.to_owned(), format!("{bytes:.0}"), format!("{micros:.2}"), target]);
-    }
+    rows: Vec<(&'static str, Parked)>,
 }
 
 impl Visitor for Parking {
@@ -68,7 +65,7 @@ impl Visitor for Parking {
         // The call itself is the task: an `async` block around it would hold it twice, as what it captured and as
         // what it awaits.
         let parked = parked(self.count, || tokio::spawn(contender.start(message.clone())));
-        self.row(C::NAME, parked);
+        self.rows.push((C::NAME, parked));
     }
 }
 
@@ -77,29 +74,19 @@ fn one_retry() {
     let (_, raw) = row(Raw::new(Canned::new().failing(1)), &rows.message, 2);
     rows.rows.push(("two raw calls", raw));
     each_retrying(|| Canned::new().failing(1), Pace::AT_ONCE, &mut rows);
-    print_over(&rows.rows, "two raw calls", "<= -1", "<= -12");
+    print_over(&rows.rows, "two raw calls", ("<= -1", "<= -12"));
 }
 
 fn large() {
     let mut rows = Rows::new(message::LARGE);
     rows.visit(Raw::new(Canned::new()));
     each_retrying(|| Canned::new().failing(2), Pace::AT_ONCE, &mut rows);
-    let rows = rows.rows;
-    let raw = rows.first().map_or(0, |(_, cost)| cost.bytes);
-    let mut table = Table::new(&["contender", "allocations", "bytes", "over one raw attempt", "target"]);
-    for (name, PerCall { count, bytes }) in rows {
-        let target = target(name, "<= 4096", "<= 3072");
-        let cells = [name.to_owned(), count.to_string(), bytes.to_string(), format!("{:+}", bytes - raw)];
-        table.row(cells.into_iter().chain([target]));
-    }
-    print!("{}", table.text());
-}
-
-/// The allocations of one call.
-#[derive(Debug, Clone, Copy)]
-struct PerCall {
-    count: i64,
-    bytes: i64,
+    let headings = ["contender", "allocations", "bytes", "over one raw attempt"];
+    let targets = Some(("<= 4096", "<= 3072"));
+    let table = beside_first(&headings, &rows.rows, targets, |[count, bytes], [_, raw]| {
+        [count.to_string(), bytes.to_string(), format!("{:+}", bytes - raw)]
+    });
+    print!("{table}");
 }
 
 /// The rows of contenders that make the same calls.
@@ -141,20 +128,17 @@ fn row<C: Contender>(mut contender: C, message: &Payload, each: i64) -> Row {
         (i64::try_from(count(&many)).unwrap_or_default() - i64::try_from(count(&few)).unwrap_or_default())
             / CALLS
     };
-    (C::NAME, PerCall { count: each(|info| info.count_total), bytes: each(|info| info.bytes_total) })
+    (C::NAME, [each(|info| info.count_total), each(|info| info.bytes_total)])
 }
 
-fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
-    let first = rows.first().map_or(PerCall { count: 0, bytes: 0 }, |(_, cost)| *cost);
+fn print_over(rows: &[Row], base: &str, targets: (&str, &str)) {
     let over = ["allocations", "bytes"].map(|what| format!("{what} over {base}"));
-    let mut table = Table::new(&["contender", "allocations", "bytes", &over[0], &over[1], "target"]);
-    for (name, PerCall { count, bytes }) in rows {
-        let target = target(name, layer, generated);
-        let over = [format!("{:+}", count - first.count), format!("{:+}", bytes - first.bytes)];
-        let cells = [(*name).to_owned(), count.to_string(), bytes.to_string()];
-        table.row(cells.into_iter().chain(over).chain([target]));
-    }
-    print!("{}", table.text());
+    let headings = ["contender", "allocations", "bytes", &over[0], &over[1]];
+    let table = beside_first(&headings, rows, Some(targets), |[count, bytes], first| {
+        let [over_count, over_bytes] = [count - first[0], bytes - first[1]];
+        [count.to_string(), bytes.to_string(), format!("{over_count:+}"), format!("{over_bytes:+}")]
+    });
+    print!("{table}");
 }
 
 fn parked<T: Send + 'static>(count: u32, spawn: impl FnMut() -> JoinHandle<T>) -> Parked {

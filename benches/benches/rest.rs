@@ -15,7 +15,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
-use tonic_gax::{CodeSet, RetrySettings};
+use tonic_gax::RetrySettings;
 use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::asset::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, runtime, stay_on_one_core};
@@ -77,11 +77,9 @@ struct Asset {
     asset_type: String,
 }
 
-static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().total_timeout(Duration::from_secs(60)).build());
 static METHODS: [gax_client::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
-    codes: &CODES,
     params: &PARAMS,
     ..gax::MethodParts::of(
         "google.cloud.asset.v1.AssetService",
@@ -144,8 +142,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     println!("\nREST, loopback, one at a time");
     let turns = Turns { rounds: 60, calls: 200 };
-    for summary in Arguments::read().by_turns(vec![by_hand, generated], turns) {
-        let (name, micros, ratio) = (summary.name, summary.nanos / 1e3, summary.ratio);
+    for (name, summary) in Arguments::read().by_turns(vec![by_hand, generated], turns) {
+        let (micros, ratio) = (summary.nanos / 1e3, summary.ratio);
         println!("  {name:<28} {micros:>8.1} us of processor time a call, {ratio:.2} x by hand");
     }
     Ok(())

@@ -18,10 +18,10 @@ use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService
 use tonic_gax_benches::arguments::Arguments;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Raw};
-use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, paused, runtime};
+use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, Way, paused, runtime};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
-use tonic_gax_benches::table::{Table, ratios};
+use tonic_gax_benches::table::{beside_first, ratios};
 
 fn main() {
     let arguments = &Arguments::read();
@@ -35,16 +35,18 @@ fn main() {
 /// Operations that have failed once and wait, all of them until the same moment.
 fn all_parked(count: u32) {
     let service = || Canned::new().failing_first(count);
-    let mut table = Table::new(&["contender", "operations", "bytes each", "park us each", "drain us each"]);
-    let mut park = |name: &str, [bytes, park, drain]: [f64; 3]| {
-        let cells = [name.to_owned(), count.to_string(), format!("{bytes:.0}")];
-        table.row(cells.into_iter().chain([park, drain].map(|time| format!("{time:.2}"))));
-    };
-    park("a bare sleep", parked(count, || async { tokio::time::sleep(Pace::PARKED.delay).await }));
-    park(Backon::<Canned>::NAME, parked_calls(&Backon::new(service(), Pace::PARKED), count));
-    park(Layered::<Canned>::NAME, parked_calls(&Layered::new(service(), Pace::PARKED), count));
-    park(Generated::<Canned>::NAME, parked_calls(&Generated::new(service(), Pace::PARKED), count));
-    print!("{}", table.text());
+    let sleep = || async { tokio::time::sleep(Pace::PARKED.delay).await };
+    let rows = [
+        ("a bare sleep", parked(count, sleep)),
+        parked_calls(&Backon::new(service(), Pace::PARKED), count),
+        parked_calls(&Layered::new(service(), Pace::PARKED), count),
+        parked_calls(&Generated::new(service(), Pace::PARKED), count),
+    ];
+    let headings = ["contender", "operations", "bytes each", "park us each", "drain us each"];
+    let table = beside_first(&headings, &rows, None, |[bytes, park, drain], _| {
+        [count.to_string(), format!("{bytes:.0}"), format!("{park:.2}"), format!("{drain:.2}")]
+    });
+    print!("{table}");
 }
 
 /// Calls by turns through the layer with a table of one method, and with one of very many.
@@ -59,12 +61,12 @@ fn methods(arguments: &Arguments) {
     let one = RetryLayer::new(table(1)).layer(Canned::new());
     let lanes = vec![service_lane(&runtime, "one method", one), service_lane(&runtime, "many", many)];
     let summaries = arguments.by_turns(lanes, Turns { rounds: 100, calls: 2000 });
-    let mut rows = Table::new(&["methods", "ns a call", "x one method"]);
-    for (summary, methods) in summaries.iter().zip([1, count]) {
-        let cells = [format!("{:.0}", summary.nanos), format!("{:.2}", summary.ratio)];
-        rows.row([methods.to_string()].into_iter().chain(cells));
-    }
-    print!("{}", rows.text());
+    let counts = [1, count].map(|count| count.to_string());
+    let rows: Vec<_> = counts.iter().zip(summaries).map(|(count, (_, row))| (&**count, row)).collect();
+    let table = beside_first(&["methods", "ns a call", "x one method"], &rows, None, |row, _| {
+        [format!("{:.0}", row.nanos), format!("{:.2}", row.ratio)]
+    });
+    print!("{table}");
     let each = f64::from(u32::try_from(info.bytes_current).unwrap_or(u32::MAX)) / f64::from(count);
     println!("  the layer of {count}: made in {made:.1?}, {each:.0} bytes a method");
 }
@@ -105,40 +107,32 @@ fn replaced(arguments: &Arguments) {
 
 /// Calls one after the other, and the memory that is held after some and after all of them.
 fn flat(count: u32) {
-    let mut rows = Table::new(&["contender", "calls", "bytes held after a tenth", "after all"]);
-    let mut add = |name: &str, [some, all]: [i64; 2]| {
-        rows.row([name.to_owned(), count.to_string(), some.to_string(), all.to_string()]);
-    };
-    let pace = Pace::AT_ONCE;
     let service = || Canned::new().failing(1);
-    add(Layered::<Canned>::NAME, held(Layered::new(service(), pace), count));
-    add(Generated::<Canned>::NAME, held(Generated::new(service(), pace), count));
-    print!("{}", rows.text());
+    let rows = [
+        held(Layered::new(service(), Pace::AT_ONCE), count),
+        held(Generated::new(service(), Pace::AT_ONCE), count),
+    ];
+    let headings = ["contender", "calls", "bytes held after a tenth", "after all"];
+    let table = beside_first(&headings, &rows, None, |[some, all], _| {
+        [count.to_string(), some.to_string(), all.to_string()]
+    });
+    print!("{table}");
 }
 
 /// One client in two threads, which share what its calls count; and a client of its own in each.
 fn threads(calls: u32) {
-    let mut rows = Table::new(&["contender", "calls/s, one thread", "two threads", "gain", "x raw's gain"]);
-    let mut first = f64::NAN;
-    let mut add = |name: &str, [one, two]: [f64; 2]| {
-        let gain = two / one;
-        if first.is_nan() {
-            first = gain;
-        }
-        let numbers =
-            [format!("{one:.0}"), format!("{two:.0}"), format!("{gain:.2}"), format!("{:.2}", gain / first)];
-        rows.row([name.to_owned()].into_iter().chain(numbers));
-    };
     let pace = Pace::AT_ONCE;
     let raw = Raw::new(Canned::new());
-    add(Raw::<Canned>::NAME, rates(|| raw.clone(), calls));
     let layered = Layered::new(Canned::new(), pace);
-    add(Layered::<Canned>::NAME, rates(|| layered.clone(), calls));
     let generated = Generated::new(Canned::new(), pace);
-    add(Generated::<Canned>::NAME, rates(|| generated.clone(), calls));
-    add("raw tonic client, one a thread", rates(|| Raw::new(Canned::new()), calls));
-    add("layer, one a thread", rates(|| Layered::new(Canned::new(), pace), calls));
-    add("generated client, one a thread", rates(|| Generated::new(Canned::new(), pace), calls));
+    let mut rows = vec![
+        (Raw::<Canned>::NAME, rates(|| raw.clone(), calls)),
+        (Layered::<Canned>::NAME, rates(|| layered.clone(), calls)),
+        (Generated::<Canned>::NAME, rates(|| generated.clone(), calls)),
+        ("raw tonic client, one a thread", rates(|| Raw::new(Canned::new()), calls)),
+        ("layer, one a thread", rates(|| Layered::new(Canned::new(), pace), calls)),
+        ("generated client, one a thread", rates(|| Generated::new(Canned::new(), pace), calls)),
+    ];
     let options: [Variant; 3] = [
         ("layer with a budget of tokens", |layer| {
             layer.options(OperationOptions::new().retry_budget(RetryBudget::tokens(100.0, 0.1)))
@@ -152,9 +146,14 @@ fn threads(calls: u32) {
     ];
     for (name, option) in options {
         let client = Layered::of(option(RetryLayer::new(table(24))).layer(Canned::new()));
-        add(name, rates(|| client.clone(), calls));
+        rows.push((name, rates(|| client.clone(), calls)));
     }
-    print!("{}", rows.text());
+    let headings = ["contender", "calls/s, one thread", "two threads", "gain", "x raw's gain"];
+    let table = beside_first(&headings, &rows, None, |[one, two], [raw_one, raw_two]| {
+        let (gain, raw) = (two / one, raw_two / raw_one);
+        [format!("{one:.0}"), format!("{two:.0}"), format!("{gain:.2}"), format!("{:.2}", gain / raw)]
+    });
+    print!("{table}");
 }
 
 /// A name, and how such a layer is made.
@@ -171,12 +170,13 @@ fn table(methods: u32) -> RetryTable {
 }
 
 fn service_lane<'a>(runtime: &'a Runtime, name: &'static str, service: RetryService<Canned>) -> Lane<'a> {
-    Lane::calls(runtime, Cost::Wall, Layered::of(service), message::payload(message::SMALL)).named(name)
+    let message = message::payload(message::SMALL);
+    Lane::calls(runtime, Way::Polled(Cost::Wall), Layered::of(service), message, 1).named(name)
 }
 
-fn parked_calls<C: Contender>(contender: &C, count: u32) -> [f64; 3] {
+fn parked_calls<C: Contender>(contender: &C, count: u32) -> (&'static str, [f64; 3]) {
     let message = message::payload(message::SMALL);
-    parked(count, || contender.start(message.clone()))
+    (C::NAME, parked(count, || contender.start(message.clone())))
 }
 
 /// So many tasks that wait on a clock that stands still: the bytes that each holds, and the microseconds that it takes to begin it, and,
@@ -198,7 +198,7 @@ where
 }
 
 /// The memory that is held after a tenth of so many calls, and after all of them, beside that before.
-fn held<C: Contender>(mut contender: C, count: u32) -> [i64; 2] {
+fn held<C: Contender>(mut contender: C, count: u32) -> (&'static str, [i64; 2]) {
     let runtime = runtime();
     let request = message::payload(message::SMALL);
     let mut calls = |calls: u32| {
@@ -213,7 +213,7 @@ fn held<C: Contender>(mut contender: C, count: u32) -> [i64; 2] {
     };
     calls(1);
     let tenth = calls(count / 10);
-    [tenth, tenth + calls(count - count / 10)]
+    (C::NAME, [tenth, tenth + calls(count - count / 10)])
 }
 
 /// Calls a second in one thread and in two, the best of some rounds.

@@ -11,11 +11,11 @@ use tonic_gax_benches::contender::{
     Bare, Contender, Generated, Layered, RETRYING, Raw, RawTimeout, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Summary, Turns, by_turns, paused, runtime};
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Summary, Turns, Way, by_turns, paused, runtime};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::pipe;
-use tonic_gax_benches::table::{Table, rates, ratios, target};
+use tonic_gax_benches::table::{beside_first, rates, ratios};
 
 fn main() -> Result<(), Box<dyn Error>> {
     if Server::is_asked_for() {
@@ -51,7 +51,7 @@ struct Bench {
 
 impl Bench {
     fn canned(&self, service: &Canned, layer: &str, generated: &str) {
-        let mut lanes = ByHand { runtime: &self.runtime, all: Vec::new() };
+        let mut lanes = Lanes::new(&self.runtime, Way::ByHand, message::SMALL);
         lanes.visit(Raw::new(service.clone()));
         lanes.visit(RawTimeout::new(service.clone()));
         lanes.visit(Bare::new(service.clone()));
@@ -87,7 +87,7 @@ impl Bench {
     fn one_retry(&self) {
         let runtime = paused();
         let service = Canned::new().failing(1);
-        let mut lanes = Lanes::new(&runtime, Cost::Processor, message::SMALL);
+        let mut lanes = Lanes::new(&runtime, PROCESSOR, message::SMALL);
         lanes.add("two raw calls", 2, Raw::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.arguments.by_turns(lanes.all, Turns { rounds: 200, calls: 1000 });
@@ -113,7 +113,7 @@ impl Bench {
         }
         let runtime = paused();
         let service = Canned::new().failing(2);
-        let mut lanes = Lanes::new(&runtime, Cost::Processor, message::LARGE);
+        let mut lanes = Lanes::new(&runtime, PROCESSOR, message::LARGE);
         lanes.add("one raw attempt", 1, Raw::new(Canned::new()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.arguments.by_turns(lanes.all, Turns { rounds: 200, calls: 4 });
@@ -124,18 +124,15 @@ impl Bench {
 
     fn at_once(&self) {
         let service = Canned::new().failing(1);
-        let mut lanes = Lanes::new(&self.runtime, Cost::Wall, message::SMALL);
+        let mut lanes = Lanes::new(&self.runtime, Way::Polled(Cost::Wall), message::SMALL);
         lanes.add("two raw calls", 2, Raw::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.arguments.by_turns(lanes.all, Turns { rounds: 20, calls: 20 });
-        let raw = summaries.first().map_or(f64::NAN, |summary| summary.nanos);
-        let mut table = Table::new(&["contender", "us a call", "us over two raw calls", "target"]);
-        for summary in &summaries {
-            let target = target(summary.name, "< 5", "< 5");
-            let (total, added) = (summary.nanos / 1e3, (summary.nanos - raw) / 1e3);
-            table.row([summary.name.to_owned(), format!("{total:.2}"), format!("{added:+.2}"), target]);
-        }
-        print!("{}", table.text());
+        let headings = ["contender", "us a call", "us over two raw calls"];
+        let table = beside_first(&headings, &summaries, Some(("< 5", "< 5")), |summary, raw| {
+            [format!("{:.2}", summary.nanos / 1e3), format!("{:+.2}", (summary.nanos - raw.nanos) / 1e3)]
+        });
+        print!("{table}");
     }
 
     fn loopback(&self) -> Result<(), Box<dyn Error>> {
@@ -149,92 +146,63 @@ impl Bench {
             connected.push((runtime, channel));
         }
         println!(" 64 in flight");
-        let lanes = over(&connected, |runtime, contender| contender.concurrent(runtime));
+        let lanes = over(&connected, Way::Tasks(64));
         let summaries = self.arguments.by_turns(lanes, Turns { rounds: 40, calls: 6400 });
         let headings = ["contender", "calls/s", "calls/s x raw"];
         print!("{}", rates(headings, &summaries, Some((">= 0.95", ">= 1.02"))));
         println!(" one at a time");
-        let lanes = over(&connected, |runtime, contender| contender.sequential(runtime));
+        let lanes = over(&connected, PROCESSOR);
         let summaries = self.arguments.by_turns(lanes, Turns { rounds: 60, calls: 500 });
         print_ratios("client's processor time x raw", &summaries, ("<= 1.05", "<= 0.98"));
         Ok(())
     }
 }
 
-fn over<'a>(
-    connected: &'a [(Runtime, Channel)],
-    lane: impl Fn(&'a Runtime, Box<dyn Boxed>) -> Lane<'a>,
-) -> Vec<Lane<'a>> {
+/// The lanes over channels, each with the runtime of its own.
+fn over(connected: &[(Runtime, Channel)], way: Way) -> Vec<Lane<'_>> {
     let mut channels = connected.iter().map(|(_, channel)| channel.clone());
     let mut channel = || channels.next().expect("there is one for each contender");
-    let mut all = Boxes(Vec::new());
-    all.visit(Raw::new(channel()));
-    all.visit(RawTimeout::new(channel()));
-    each_retrying(&mut channel, Pace::AT_ONCE, &mut all);
-    connected.iter().zip(all.0).map(|((runtime, _), contender)| lane(runtime, contender)).collect()
+    let runtimes = Box::new(connected.iter().map(|(runtime, _)| runtime));
+    let mut lanes = Lanes { runtimes, way, size: message::SMALL, all: Vec::new() };
+    lanes.visit(Raw::new(channel()));
+    lanes.visit(RawTimeout::new(channel()));
+    each_retrying(&mut channel, Pace::AT_ONCE, &mut lanes);
+    lanes.all
 }
+
+/// One call after the other, in processor time.
+const PROCESSOR: Way = Way::Polled(Cost::Processor);
 
 /// The lanes of contenders that make the same calls.
 struct Lanes<'a> {
-    runtime: &'a Runtime,
-    cost: Cost,
+    /// The runtime of each.
+    runtimes: Box<dyn Iterator<Item = &'a Runtime> + 'a>,
+    way: Way,
     size: usize,
     all: Vec<Lane<'a>>,
 }
 
 impl<'a> Lanes<'a> {
-    fn new(runtime: &'a Runtime, cost: Cost, size: usize) -> Self {
-        Self { runtime, cost, size, all: Vec::new() }
+    fn new(runtime: &'a Runtime, way: Way, size: usize) -> Self {
+        Self { runtimes: Box::new(std::iter::repeat(runtime)), way, size, all: Vec::new() }
+    }
+
+    fn lane<C: Contender>(&mut self, contender: C, each: u32) -> Lane<'a> {
+        let runtime = self.runtimes.next().expect("there is one for each contender");
+        Lane::calls(runtime, self.way, contender, message::payload(self.size), each)
     }
 
     /// Adds a lane by another name, of one that makes a single attempt a call: the last of `each` succeeds.
     fn add<C: Contender>(&mut self, name: &'static str, each: u32, contender: C) {
-        let message = message::payload(self.size);
-        self.all.push(Lane::attempts(self.runtime, self.cost, contender, message, each).named(name));
+        let lane = self.lane(contender, each).named(name);
+        self.all.push(lane);
     }
 }
 
 impl Visitor for Lanes<'_> {
     fn visit<C: Contender>(&mut self, contender: C) {
-        self.all.push(Lane::calls(self.runtime, self.cost, contender, message::payload(self.size)));
-    }
-}
-
-/// The lanes of contenders whose calls with a small message are polled by hand, in processor time.
-struct ByHand<'a> {
-    runtime: &'a Runtime,
-    all: Vec<Lane<'a>>,
-}
-
-impl Visitor for ByHand<'_> {
-    fn visit<C: Contender>(&mut self, contender: C) {
-        let message = message::payload(message::SMALL);
-        self.all.push(Lane::by_hand(self.runtime, contender, message));
-    }
-}
-
-/// Contenders whose lanes are chosen later.
-struct Boxes(Vec<Box<dyn Boxed>>);
-
-impl Visitor for Boxes {
-    fn visit<C: Contender>(&mut self, contender: C) {
-        self.0.push(Box::new(contender));
-    }
-}
-
-/// A contender whose lane is chosen later.
-trait Boxed {
-    fn concurrent(self: Box<Self>, runtime: &Runtime) -> Lane<'_>;
-    fn sequential(self: Box<Self>, runtime: &Runtime) -> Lane<'_>;
-}
-
-impl<C: Contender> Boxed for C {
-    fn concurrent(self: Box<Self>, runtime: &Runtime) -> Lane<'_> {
-        Lane::concurrent(runtime, *self, message::payload(message::SMALL), 64)
-    }
-
-    fn sequential(self: Box<Self>, runtime: &Runtime) -> Lane<'_> {
-        Lane::calls(runtime, Cost::Processor, *self, message::payload(message::SMALL))
+        let lane = self.lane(contender, 1);
+        self.all.push(lane);
     }
 }
 
@@ -253,7 +221,7 @@ const CONNECTED: [&str; 6] = [
 
 /// The lanes over the canned service whose instructions are counted: calls that succeed at once, and calls with one retry.
 fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
-    let mut lanes = Lanes::new(runtime, Cost::Processor, message::SMALL);
+    let mut lanes = Lanes::new(runtime, PROCESSOR, message::SMALL);
     lanes.visit(Raw::new(Canned::new()));
     lanes.visit(Bare::new(Canned::new()));
     each_retrying(Canned::new, Pace::AT_ONCE, &mut lanes);
@@ -265,7 +233,7 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
 /// The lanes over a connection. They have a process of their own: once there is a `Connection`, all attempts of the process are
 /// linked to theirs, if they have one.
 fn connected(runtime: &Runtime) -> Vec<Lane<'_>> {
-    let mut lanes = Lanes::new(runtime, Cost::Processor, message::SMALL);
+    let mut lanes = Lanes::new(runtime, PROCESSOR, message::SMALL);
     let _entered = runtime.enter();
     lanes.visit(Raw::new(pipe::channel()));
     lanes.visit(Raw::new(pipe::connection()));
@@ -288,16 +256,13 @@ fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let _summary = by_turns(only, Turns { rounds: 0, calls });
 }
 
-fn print_instructions(over: &str, rows: &[(&str, f64)], (layer, generated): (&str, &str)) {
-    let first = rows.first().map_or(f64::NAN, |(_, count)| *count);
-    let mut table = Table::new(&["contender", "instructions", over, "target"]);
-    for (name, count) in rows {
-        let target = target(name, layer, generated);
-        table.row([(*name).to_owned(), format!("{count:.0}"), format!("{:+.0}", count - first), target]);
-    }
-    print!("{}", table.text());
+fn print_instructions(over: &str, rows: &[(&str, f64)], targets: (&str, &str)) {
+    let table = beside_first(&["contender", "instructions", over], rows, Some(targets), |count, first| {
+        [format!("{count:.0}"), format!("{:+.0}", count - first)]
+    });
+    print!("{table}");
 }
 
-fn print_ratios(title: &str, summaries: &[Summary], targets: (&str, &str)) {
-    print!("{}", ratios(["contender", "ns a call", title], summaries, Some(targets)));
+fn print_ratios(title: &str, rows: &[(&str, Summary)], targets: (&str, &str)) {
+    print!("{}", ratios(["contender", "ns a call", title], rows, Some(targets)));
 }

@@ -81,7 +81,7 @@ fn instructions(runtime: &Runtime) {
             raw = count;
         }
         let cells = [name.to_owned(), shape.name().to_owned(), format!("{count:.0}")];
-        let target = target(name, "<= 1.03", "<= 1.00");
+        let target = target(name, ("<= 1.03", "<= 1.00"));
         table.row(cells.into_iter().chain([format!("{:.3}", count / raw), target]));
     }
     print!("{}", table.text());

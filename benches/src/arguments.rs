@@ -43,7 +43,7 @@ impl Arguments {
 
     /// Measures by turns, or few of them.
     #[must_use]
-    pub fn by_turns(&self, lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
+    pub fn by_turns(&self, lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<(&'static str, Summary)> {
         by_turns(lanes, if self.is_quick { turns.quick() } else { turns })
     }
 }

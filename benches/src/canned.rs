@@ -14,7 +14,6 @@ use tonic::body::Body;
 use tower_service::Service;
 
 const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
-const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 
@@ -148,23 +147,31 @@ impl Future for Reply {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let mut headers = HeaderMap::with_capacity(4);
-        headers.insert(CONTENT_TYPE, GRPC);
-        let body = if self.is_good {
-            let data = self.shared.reply.clone();
-            let mut trailers = HeaderMap::with_capacity(2);
-            trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
-            Body::new(ReplyBody { data: Some(data), trailers: Some(trailers) })
-        } else {
-            headers.insert(GRPC_STATUS, HeaderValue::from_static("14"));
-            headers.insert(GRPC_MESSAGE, HeaderValue::from_static("try again"));
-            Body::empty()
-        };
-        let mut response = http::Response::new(body);
-        *response.version_mut() = http::Version::HTTP_2;
-        *response.headers_mut() = headers;
+        if self.is_good {
+            let (data, trailers) = (Some(self.shared.reply.clone()), Some(good_trailers()));
+            return Poll::Ready(Ok(response(Body::new(ReplyBody { data, trailers }))));
+        }
+        let mut response = response(Body::empty());
+        response.headers_mut().insert(GRPC_STATUS, HeaderValue::from_static("14"));
+        response.headers_mut().insert(GRPC_MESSAGE, HeaderValue::from_static("try again"));
         Poll::Ready(Ok(response))
     }
+}
+
+/// The head of a response, with this body.
+pub(crate) fn response(body: Body) -> http::Response<Body> {
+    let mut response = http::Response::new(body);
+    *response.version_mut() = http::Version::HTTP_2;
+    *response.headers_mut() = HeaderMap::with_capacity(4);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    response
+}
+
+/// The trailers of a success.
+pub(crate) fn good_trailers() -> HeaderMap {
+    let mut trailers = HeaderMap::with_capacity(2);
+    trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
+    trailers
 }
 
 /// One message, and the trailers of a success.

@@ -1,7 +1,6 @@
 //! Retry tables with many methods or definitions, larger than any that are known.
 
 use gax_table::{RetryTable, TableError, TableFormat};
-use std::fmt::Write as _;
 
 /// A kind of table.
 #[derive(Debug, Clone, Copy)]
@@ -92,22 +91,21 @@ fn entries(count: usize) -> String {
 
 /// A client config whose methods have codes and params of their own.
 fn definitions(count: usize) -> String {
-    let (mut codes, mut params, mut methods) = (String::new(), String::new(), String::new());
-    for number in 0..count {
-        let comma = if number == 0 { "" } else { ",\n" };
-        let _infallible = write!(codes, "{comma}\"codes{number}\": [\"UNAVAILABLE\"]");
-        let delay = 100 + number;
-        let _infallible = write!(
-            params,
-            "{comma}\"params{number}\": {{\"initial_retry_delay_millis\": {delay}, \"retry_delay_multiplier\": 1.3, \
-             \"max_retry_delay_millis\": 60000, \"total_timeout_millis\": 600000}}"
-        );
-        let _infallible = write!(
-            methods,
-            "{comma}\"GetBook{number}\": {{\"timeout_millis\": 60000, \"retry_codes_name\": \"codes{number}\", \
+    let all = |one: fn(usize) -> String| (0..count).map(one).collect::<Vec<_>>().join(",\n");
+    let codes = all(|number| format!("\"codes{number}\": [\"UNAVAILABLE\"]"));
+    let params = all(|number| {
+        format!(
+            "\"params{number}\": {{\"initial_retry_delay_millis\": {}, \"retry_delay_multiplier\": 1.3, \
+             \"max_retry_delay_millis\": 60000, \"total_timeout_millis\": 600000}}",
+            100 + number
+        )
+    });
+    let methods = all(|number| {
+        format!(
+            "\"GetBook{number}\": {{\"timeout_millis\": 60000, \"retry_codes_name\": \"codes{number}\", \
              \"retry_params_name\": \"params{number}\"}}"
-        );
-    }
+        )
+    });
     format!(
         "{{\"interfaces\": {{\"example.library.v1.Library\": {{\"retry_codes\": {{{codes}}},\n\
          \"retry_params\": {{{params}}},\n\"methods\": {{{methods}}}}}}}}}"

@@ -15,7 +15,6 @@ pub mod nines;
 pub mod pace;
 pub mod page;
 pub mod pipe;
-pub mod slow;
 pub mod stream;
 pub mod table;
 pub mod table_command;

@@ -51,48 +51,57 @@ impl Table {
 
 /// The target of each of our own entries, by the contender's name.
 #[must_use]
-pub fn target(name: &str, layer: &str, generated: &str) -> String {
-    match name {
-        "layer under tonic's client" => layer.to_owned(),
-        "generated client" => generated.to_owned(),
-        _ => String::new(),
-    }
+pub fn target(name: &str, (layer, generated): (&str, &str)) -> String {
+    let target = match name {
+        "layer under tonic's client" => layer,
+        "generated client" => generated,
+        _ => "",
+    };
+    target.to_owned()
 }
 
-/// A table of what calls cost, beside the first: the headings of the names, of the nanoseconds and of the ratios. Our own have targets, if
-/// there are some.
+/// A table of what was measured: the cells of each row, by its own numbers and those of the first. Our own rows have targets, if there are
+/// some.
 #[must_use]
-pub fn ratios(headings: [&str; 3], summaries: &[Summary], targets: Option<(&str, &str)>) -> String {
-    summed(headings, summaries, targets, |summary| {
-        let (low, high) = summary.quartiles;
-        (format!("{:.0}", summary.nanos), summary.ratio, low, high)
+pub fn beside_first<T: Copy, const N: usize>(
+    headings: &[&str],
+    rows: &[(&str, T)],
+    targets: Option<(&str, &str)>,
+    cells: impl Fn(T, T) -> [String; N],
+) -> String {
+    let headings: Vec<&str> = headings.iter().copied().chain(targets.map(|_| "target")).collect();
+    let mut table = Table::new(&headings);
+    for ((name, row), (_, first)) in rows.iter().zip(rows.first().into_iter().cycle()) {
+        let target = targets.map(|targets| target(name, targets));
+        table.row([(*name).to_owned()].into_iter().chain(cells(*row, *first)).chain(target));
+    }
+    table.text()
+}
+
+/// A table of what calls cost, beside the first: the headings of the names, of the nanoseconds and of the ratios.
+#[must_use]
+pub fn ratios(headings: [&str; 3], rows: &[(&str, Summary)], targets: Option<(&str, &str)>) -> String {
+    summed(headings, rows, targets, |Summary { nanos, ratio, quartiles: (low, high) }| {
+        (nanos, [ratio, low, high])
     })
 }
 
 /// Returns the same, with what is done in a second.
 #[must_use]
-pub fn rates(headings: [&str; 3], summaries: &[Summary], targets: Option<(&str, &str)>) -> String {
-    summed(headings, summaries, targets, |summary| {
-        let (low, high) = summary.quartiles;
-        (format!("{:.0}", 1e9 / summary.nanos), 1.0 / summary.ratio, 1.0 / high, 1.0 / low)
+pub fn rates(headings: [&str; 3], rows: &[(&str, Summary)], targets: Option<(&str, &str)>) -> String {
+    summed(headings, rows, targets, |Summary { nanos, ratio, quartiles: (low, high) }| {
+        (1e9 / nanos, [ratio, high, low].map(|ratio| 1.0 / ratio))
     })
 }
 
 fn summed(
     [name, cost, ratio]: [&str; 3],
-    summaries: &[Summary],
+    rows: &[(&str, Summary)],
     targets: Option<(&str, &str)>,
-    numbers: impl Fn(&Summary) -> (String, f64, f64, f64),
+    numbers: impl Fn(Summary) -> (f64, [f64; 3]),
 ) -> String {
-    let last = targets.map(|_| "target");
-    let headings: Vec<&str> = [name, cost, ratio, "quartiles"].into_iter().chain(last).collect();
-    let mut table = Table::new(&headings);
-    for summary in summaries {
-        let (cost, ratio, low, high) = numbers(summary);
-        let cells = [summary.name.to_owned(), cost, format!("{ratio:.2}"), format!("{low:.2} to {high:.2}")];
-        table.row(
-            cells.into_iter().chain(targets.map(|(layer, generated)| target(summary.name, layer, generated))),
-        );
-    }
-    table.text()
+    beside_first(&[name, cost, ratio, "quartiles"], rows, targets, |row, _| {
+        let (cost, [ratio, low, high]) = numbers(row);
+        [format!("{cost:.0}"), format!("{ratio:.2}"), format!("{low:.2} to {high:.2}")]
+    })
 }

@@ -1,10 +1,8 @@
 //! Who is measured.
 
-mod attempt;
-mod backon;
 mod bare;
-mod generated;
-mod layered;
+mod looped;
+mod ours;
 #[cfg(feature = "peers")]
 mod peers;
 mod raw;
@@ -12,12 +10,11 @@ mod roster;
 mod tower_retry;
 mod traits;
 
-pub use backon::Backon;
 pub use bare::Bare;
-pub use generated::Generated;
-pub use layered::Layered;
+pub use looped::{Backon, Loop, Looped};
+pub use ours::{Generated, Layered};
 #[cfg(feature = "peers")]
-pub use peers::{BackoffLoop, GcloudGax, GoogleGax, TokioRetry2};
+pub use peers::{BackoffLoop, GcloudGax, GoogleGax, GooglePolicies, TokioRetry2};
 pub use raw::{Raw, RawTimeout};
 pub use roster::{RETRYING, Visitor, each_retrying};
 pub use tower_retry::TowerRetry;

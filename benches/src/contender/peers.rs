@@ -1,7 +1,7 @@
-//! Other libraries' loops around tonic's own client.
+//! The libraries that only the page compares with.
 
-use super::attempt::attempt;
-use super::traits::{Contender, Outcome, Wire};
+use super::looped::{Loop, Looped, attempt};
+use super::traits::{Outcome, Wire};
 use crate::bench::Payload;
 use crate::bench::echo_client::EchoClient;
 use crate::measure::moment;
@@ -21,31 +21,29 @@ use tokio_retry2::{RetryError, RetryIf};
 use tonic::{Code, Status};
 
 /// An attempt, retried as Google's own gRPC clients for Rust retry.
+pub type GoogleGax<S> = Looped<S, GooglePolicies>;
+
+/// What Google's loop asks.
 #[derive(Debug, Clone)]
-pub struct GoogleGax<S> {
-    client: EchoClient<S>,
+pub struct GooglePolicies {
     throttler: SharedRetryThrottler,
     policy: Arc<dyn RetryPolicy>,
     delay: Arc<dyn BackoffPolicy>,
 }
 
-impl<S: Wire> GoogleGax<S> {
-    /// Over a service.
-    pub fn new(service: S, pace: Pace) -> Self {
+impl Loop for GooglePolicies {
+    const NAME: &'static str = "google-cloud-gax around the client";
+
+    fn new(pace: Pace) -> Self {
         Self {
-            client: EchoClient::new(service),
             throttler: Arc::new(Mutex::new(Unthrottled)),
             policy: Arc::new(Aip194Strict.with_attempt_limit(pace.attempts).with_time_limit(TOTAL_TIMEOUT)),
             delay: Arc::new(Constant(pace.delay)),
         }
     }
-}
 
-impl<S: Wire> Contender for GoogleGax<S> {
-    const NAME: &'static str = "google-cloud-gax around the client";
-
-    async fn call(&mut self, message: Payload) -> Outcome {
-        let client = self.client.clone();
+    async fn run<S: Wire>(&self, client: &EchoClient<S>, message: Payload) -> Outcome {
+        let client = client.clone();
         let attempt = async move |left: Option<Duration>| {
             let timeout = left.map_or(ATTEMPT_TIMEOUT, |left| left.min(ATTEMPT_TIMEOUT));
             attempt(&client, &message, timeout).await.map_err(|status| {
@@ -56,7 +54,7 @@ impl<S: Wire> Contender for GoogleGax<S> {
             })
         };
         let sleep = async |delay| tokio::time::sleep(delay).await;
-        let (throttler, policy, delay) = (self.throttler.clone(), self.policy.clone(), self.delay.clone());
+        let Self { throttler, policy, delay } = self.clone();
         retry_loop(attempt, sleep, true, throttler, policy, delay).await.map_err(|error| {
             let code = error.status().map_or(Code::Unknown, |status| Code::from(status.code as i32));
             Status::new(code, error.to_string())
@@ -89,98 +87,68 @@ impl RetryThrottler for Unthrottled {
 }
 
 /// A closure that makes one attempt, retried by `invoke`.
-#[derive(Debug, Clone)]
-pub struct GcloudGax<S> {
-    client: EchoClient<S>,
-    setting: RetrySetting,
-}
+pub type GcloudGax<S> = Looped<S, RetrySetting>;
 
-impl<S: Wire> GcloudGax<S> {
-    /// Over a service.
-    pub fn new(service: S, pace: Pace) -> Self {
-        Self {
-            client: EchoClient::new(service),
-            setting: RetrySetting {
-                from_millis: pace.millis(),
-                max_delay: Some(pace.delay),
-                factor: 1,
-                take: pace.retries(),
-                codes: vec![Code::Unavailable],
-            },
-        }
-    }
-}
-
-impl<S: Wire> Contender for GcloudGax<S> {
+impl Loop for RetrySetting {
     const NAME: &'static str = "gcloud-gax around the client";
 
-    async fn call(&mut self, message: Payload) -> Outcome {
+    fn new(pace: Pace) -> Self {
+        Self {
+            from_millis: pace.millis(),
+            max_delay: Some(pace.delay),
+            factor: 1,
+            take: pace.retries(),
+            codes: vec![Code::Unavailable],
+        }
+    }
+
+    async fn run<S: Wire>(&self, client: &EchoClient<S>, message: Payload) -> Outcome {
         let start = moment();
-        let attempt =
-            async || attempt(&self.client, &message, attempt_timeout(start)).await.map_transient_err();
-        invoke(Some(self.setting.clone()), attempt).await
+        let attempt = async || attempt(client, &message, attempt_timeout(start)).await.map_transient_err();
+        invoke(Some(self.clone()), attempt).await
     }
 }
 
 /// A closure that makes one attempt, retried by `RetryIf`.
-#[derive(Debug, Clone)]
-pub struct TokioRetry2<S> {
-    client: EchoClient<S>,
-    pace: Pace,
-}
+pub type TokioRetry2<S> = Looped<S, Pace>;
 
-impl<S: Wire> TokioRetry2<S> {
-    /// Over a service.
-    pub fn new(service: S, pace: Pace) -> Self {
-        Self { client: EchoClient::new(service), pace }
-    }
-}
-
-impl<S: Wire> Contender for TokioRetry2<S> {
+impl Loop for Pace {
     const NAME: &'static str = "tokio-retry2 around the client";
 
-    async fn call(&mut self, message: Payload) -> Outcome {
+    fn new(pace: Pace) -> Self {
+        pace
+    }
+
+    async fn run<S: Wire>(&self, client: &EchoClient<S>, message: Payload) -> Outcome {
         let start = moment();
-        let delays = ExponentialBackoff::from_millis(self.pace.millis())
-            .max_delay(self.pace.delay)
-            .take(self.pace.retries());
-        let attempt = async || {
-            attempt(&self.client, &message, attempt_timeout(start)).await.map_err(RetryError::transient)
-        };
-        RetryIf::spawn(delays, attempt, Pace::retries_status, |_: &Status, _: Duration| {}).await
+        let delays = ExponentialBackoff::from_millis(self.millis()).max_delay(self.delay);
+        let attempt =
+            async || attempt(client, &message, attempt_timeout(start)).await.map_err(RetryError::transient);
+        let ignored = |_: &Status, _: Duration| {};
+        RetryIf::spawn(delays.take(self.retries()), attempt, Pace::retries_status, ignored).await
     }
 }
 
 /// A closure that makes one attempt, retried by `backoff::future::retry`, which has no limit of attempts, only one of time.
-#[derive(Debug, Clone)]
-pub struct BackoffLoop<S> {
-    client: EchoClient<S>,
-    delays: backoff::ExponentialBackoff,
-}
+pub type BackoffLoop<S> = Looped<S, backoff::ExponentialBackoff>;
 
-impl<S: Wire> BackoffLoop<S> {
-    /// Over a service.
-    pub fn new(service: S, pace: Pace) -> Self {
-        Self {
-            client: EchoClient::new(service),
-            delays: backoff::ExponentialBackoffBuilder::new()
-                .with_initial_interval(pace.delay)
-                .with_max_interval(pace.delay)
-                .with_randomization_factor(0.0)
-                .with_multiplier(1.0)
-                .with_max_elapsed_time(Some(TOTAL_TIMEOUT))
-                .build(),
-        }
-    }
-}
-
-impl<S: Wire> Contender for BackoffLoop<S> {
+impl Loop for backoff::ExponentialBackoff {
     const NAME: &'static str = "backoff around the client";
 
-    async fn call(&mut self, message: Payload) -> Outcome {
+    fn new(pace: Pace) -> Self {
+        backoff::ExponentialBackoffBuilder::new()
+            .with_initial_interval(pace.delay)
+            .with_max_interval(pace.delay)
+            .with_randomization_factor(0.0)
+            .with_multiplier(1.0)
+            .with_max_elapsed_time(Some(TOTAL_TIMEOUT))
+            .build()
+    }
+
+    async fn run<S: Wire>(&self, client: &EchoClient<S>, message: Payload) -> Outcome {
         let start = moment();
         let attempt = async || {
-            attempt(&self.client, &message, attempt_timeout(start)).await.map_err(|status| {
+            attempt(client, &message, attempt_timeout(start)).await.map_err(|status| {
                 if Pace::retries_status(&status) {
                     backoff::Error::transient(status)
                 } else {
@@ -188,6 +156,6 @@ impl<S: Wire> Contender for BackoffLoop<S> {
                 }
             })
         };
-        backoff::future::retry(self.delays.clone(), attempt).await
+        backoff::future::retry(self.clone(), attempt).await
     }
 }

@@ -23,53 +23,52 @@ impl fmt::Debug for Lane<'_> {
     }
 }
 
+/// How the calls of a turn are made.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "benches choose one")]
+pub enum Way {
+    /// One after the other, polled by the runtime, by that clock.
+    Polled(Cost),
+    /// One after the other, polled by hand, in processor time: nothing of the runtime is in the figure. Each has to wake itself.
+    ByHand,
+    /// So many at a time, each of them a task, by the clock on the wall.
+    Tasks(u32),
+}
+
 impl<'a> Lane<'a> {
     /// A lane whose turn does something so often and returns what that cost.
     pub fn new(name: &'static str, turn: impl FnMut(u32) -> Duration + 'a) -> Self {
         Self { name, turn: Box::new(turn) }
     }
 
-    /// Calls one after the other, polled by the runtime.
-    ///
-    /// # Panics
-    ///
-    /// A turn panics if a call fails.
-    pub fn calls<C: Contender>(runtime: &'a Runtime, cost: Cost, contender: C, message: Payload) -> Self {
-        Self::attempts(runtime, cost, contender, message, 1)
-    }
-
-    /// Calls of one that makes a single attempt, over a service that fails all but the last of `each` attempts.
+    /// Calls over a service that fails all but the last of `each` attempts, of one that makes them itself if `each` is 1.
     ///
     /// # Panics
     ///
     /// A turn panics if a call ends otherwise.
-    pub fn attempts<C: Contender>(
+    pub fn calls<C: Contender>(
         runtime: &'a Runtime,
-        cost: Cost,
+        way: Way,
         mut contender: C,
         message: Payload,
         each: u32,
     ) -> Self {
         Self::new(C::NAME, move |calls| {
-            let messages = copies(&message, calls * each);
-            let watch = Stopwatch::start(cost);
-            runtime.block_on(batch(&mut contender, messages, each));
-            watch.elapsed()
-        })
-    }
-
-    /// Calls one after the other, polled by hand, in processor time: nothing of the runtime is in the figure. Each has to wake itself.
-    ///
-    /// # Panics
-    ///
-    /// A turn panics if a call fails.
-    pub fn by_hand<C: Contender>(runtime: &'a Runtime, mut contender: C, message: Payload) -> Self {
-        Self::new(C::NAME, move |calls| {
-            let messages = copies(&message, calls);
+            let clock = match way {
+                Way::Polled(cost) => cost,
+                Way::ByHand => Cost::Processor,
+                Way::Tasks(count) => return tasks(runtime, &contender, &message, count, calls),
+            };
+            let messages = vec![message.clone(); usize::try_from(calls * each).unwrap_or_default()];
             let _entered = runtime.enter();
-            let watch = Stopwatch::start(Cost::Processor);
-            let mut batch = pin!(batch(&mut contender, messages, 1));
-            while batch.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {}
+            let watch = Stopwatch::start(clock);
+            let batch = batch(&mut contender, messages, each);
+            if let Way::Polled(_) = way {
+                runtime.block_on(batch);
+            } else {
+                let mut batch = pin!(batch);
+                while batch.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {}
+            }
             watch.elapsed()
         })
     }
@@ -90,44 +89,6 @@ impl<'a> Lane<'a> {
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
-
-    /// So many calls at a time, each of them a task, by the clock on the wall.
-    ///
-    /// # Panics
-    ///
-    /// A turn panics if a call fails.
-    pub fn concurrent<C: Contender>(
-        runtime: &'a Runtime,
-        contender: C,
-        message: Payload,
-        concurrency: u32,
-    ) -> Self {
-        Self::new(C::NAME, move |calls| {
-            let watch = Stopwatch::start(Cost::Wall);
-            runtime.block_on(async {
-                let tasks: Vec<_> = (0..concurrency)
-                    .map(|_| {
-                        let (mut contender, message) = (contender.clone(), message.clone());
-                        tokio::spawn(async move {
-                            for _ in 0..calls.div_ceil(concurrency) {
-                                let response = contender.call(message.clone()).await;
-                                drop(black_box(response.expect("the service replies")));
-                            }
-                        })
-                    })
-                    .collect();
-                for task in tasks {
-                    task.await.expect("no call fails");
-                }
-            });
-            watch.elapsed()
-        })
-    }
-}
-
-/// So many copies of a message, made before a turn begins.
-fn copies(message: &Payload, count: u32) -> Vec<Payload> {
-    vec![message.clone(); usize::try_from(count).unwrap_or_default()]
 }
 
 /// Makes calls one after the other, of which the last of `each` succeeds.
@@ -136,4 +97,32 @@ async fn batch<C: Contender>(contender: &mut C, messages: Vec<Payload>, each: u3
         let result = black_box(contender.call(message).await);
         assert_eq!(result.is_ok(), number % each == 0, "{}", C::NAME);
     }
+}
+
+/// Makes calls in so many tasks; returns the time that passes.
+fn tasks<C: Contender>(
+    runtime: &Runtime,
+    contender: &C,
+    message: &Payload,
+    count: u32,
+    calls: u32,
+) -> Duration {
+    let watch = Stopwatch::start(Cost::Wall);
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..count)
+            .map(|_| {
+                let (mut contender, message) = (contender.clone(), message.clone());
+                tokio::spawn(async move {
+                    for _ in 0..calls.div_ceil(count) {
+                        let response = contender.call(message.clone()).await;
+                        drop(black_box(response.expect("the service replies")));
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.expect("no call fails");
+        }
+    });
+    watch.elapsed()
 }

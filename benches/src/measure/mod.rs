@@ -9,7 +9,7 @@ mod turns;
 
 pub use clock::{Cost, Stopwatch, moment};
 pub use instructions::{Counted, count as instructions};
-pub use lane::Lane;
+pub use lane::{Lane, Way};
 pub use one_core::stay_on_one_core;
 pub use runtime::{paused, runtime};
 pub use turns::{Summary, Turns, by_turns};

@@ -27,8 +27,6 @@ impl Turns {
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a plain row of numbers")]
 pub struct Summary {
-    /// Whose.
-    pub name: &'static str,
     /// The median cost of one call, in nanoseconds.
     pub nanos: f64,
     /// The median, over the rounds, of the cost beside that of the first lane in the same round.
@@ -37,9 +35,9 @@ pub struct Summary {
     pub quartiles: (f64, f64),
 }
 
-/// Measures by turns. The first lane is what the others are compared with.
+/// Measures by turns: a result for the name of each lane. The first one is what the others are compared with.
 #[must_use]
-pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
+pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<(&'static str, Summary)> {
     let mut lanes: Vec<(Lane<'_>, Vec<f64>)> = lanes.into_iter().map(|lane| (lane, Vec::new())).collect();
     for (round, order) in (0..=turns.rounds).zip(orders(lanes.len())) {
         for place in order {
@@ -56,12 +54,8 @@ pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
         .iter()
         .map(|(lane, costs)| {
             let ratios: Vec<f64> = costs.iter().zip(&first).map(|(cost, first)| cost / first).collect();
-            Summary {
-                name: lane.name,
-                nanos: quantile(costs, 0.5),
-                ratio: quantile(&ratios, 0.5),
-                quartiles: (quantile(&ratios, 0.25), quantile(&ratios, 0.75)),
-            }
+            let [low, ratio, high] = [0.25, 0.5, 0.75].map(|fraction| quantile(&ratios, fraction));
+            (lane.name, Summary { nanos: quantile(costs, 0.5), ratio, quartiles: (low, high) })
         })
         .collect()
 }
@@ -134,7 +128,8 @@ mod tests {
                 Duration::from_nanos(u64::from(factor * slowness * calls))
             })
         };
-        let [first, second] = by_turns(vec![lane(1), lane(2)], Turns { rounds: 5, calls: 10 })[..] else {
+        let [(_, first), (_, second)] = by_turns(vec![lane(1), lane(2)], Turns { rounds: 5, calls: 10 })[..]
+        else {
             panic!("two lanes, two rows");
         };
         assert!((first.ratio - 1.0).abs() < 1e-9 && (second.ratio - 2.0).abs() < 1e-9);

@@ -1,9 +1,9 @@
 //! Streams without a connection: nothing but the client's own work.
 
 use super::{Shape, part};
+use crate::canned::{good_trailers, response};
 use crate::message;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body::{Body as HttpBody, Frame};
 use std::future::{Ready, ready};
 use std::pin::Pin;
@@ -11,10 +11,6 @@ use std::task::{Context, Poll, ready};
 use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
-
-const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
-const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
-const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// Responds with so many messages, or takes a stream of them.
 #[derive(Debug, Clone)]
@@ -46,10 +42,7 @@ impl Service<http::Request<Body>> for CannedStream {
         let left = if shape == Shape::Server { self.messages } else { 0 };
         let body =
             Parts { shape, left, frame: self.frame.clone(), request: request.into_body(), is_open: true };
-        let mut response = http::Response::new(Body::new(body));
-        *response.version_mut() = http::Version::HTTP_2;
-        response.headers_mut().insert(CONTENT_TYPE, GRPC);
-        ready(Ok(response))
+        ready(Ok(response(Body::new(body))))
     }
 }
 
@@ -123,8 +116,6 @@ impl HttpBody for Parts {
         if !std::mem::take(&mut self.is_open) {
             return Poll::Ready(None);
         }
-        let mut trailers = HeaderMap::new();
-        trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
-        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+        Poll::Ready(Some(Ok(Frame::trailers(good_trailers()))))
     }
 }

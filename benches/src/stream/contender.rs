@@ -10,11 +10,10 @@ use gax_retry::MethodKind;
 use gax_streams::ResumptionExt as _;
 use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
 use std::future::Future;
-use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _, iter};
 use tonic::codegen::{Body as HttpBody, Bytes, StdError};
 use tonic::{Request, Status};
-use tonic_gax::{CodeSet, RetryLayer, RetryService, RetrySettings};
+use tonic_gax::{RetryLayer, RetryService};
 
 /// A way to make calls with streams.
 pub trait StreamContender {
@@ -96,9 +95,6 @@ where
     }
 }
 
-static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
-static PARAMS: (&str, RetrySettings) =
-    ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
 static METHODS: [gax_client::MethodInfo; 3] = [
     gax::method_info(gax::MethodParts {
         messages: Some(gax::message_types::<Part, Part>),
@@ -109,8 +105,7 @@ static METHODS: [gax_client::MethodInfo; 3] = [
 ];
 
 const fn method(kind: MethodKind, name: &'static str, path: &'static str) -> gax::MethodParts {
-    let parts = gax::MethodParts::of("bench.v1.Streams", name, path);
-    gax::MethodParts { kind, codes: &CODES, params: &PARAMS, ..parts }
+    gax::MethodParts { kind, ..gax::MethodParts::of("bench.v1.Streams", name, path) }
 }
 
 /// The generated client.

@@ -1,20 +1,32 @@
-//! The client that this workspace generates.
+//! The layer of this workspace, and the client that it generates.
 
-use super::traits::{Contender, Outcome, Wire};
+use super::traits::{Contender, Outcome, Wire, over_tonic};
 use crate::bench::Payload;
+use crate::bench::echo_client::EchoClient;
 use crate::pace::Pace;
 use gax_client::__private as gax;
-use std::time::Duration;
-use tonic_gax::{CodeSet, RetrySettings};
+use tonic_gax::{RetryLayer, RetryService};
 
-static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
-static PARAMS: (&str, RetrySettings) =
-    ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
-static METHODS: [gax_client::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
-    codes: &CODES,
-    params: &PARAMS,
-    ..gax::MethodParts::of("bench.v1.Echo", "Send", crate::message::PATH)
-})];
+/// tonic's own client over [`RetryLayer`].
+#[derive(Debug, Clone)]
+pub struct Layered<S>(EchoClient<RetryService<S>>);
+
+impl<S: Wire> Layered<S> {
+    /// Over a service.
+    pub fn new(service: S, pace: Pace) -> Self {
+        Self::of(RetryLayer::new(pace.table()).layer(service))
+    }
+
+    /// Over a layer of any settings.
+    pub fn of(service: RetryService<S>) -> Self {
+        Self(EchoClient::new(service))
+    }
+}
+
+over_tonic!(Layered, "layer under tonic's client");
+
+static METHODS: [gax_client::MethodInfo; 1] =
+    [gax::method_info(gax::MethodParts::of("bench.v1.Echo", "Send", crate::message::PATH))];
 
 /// The generated client, with the settings that it has by itself. Over a [`Channel`](tonic::transport::Channel) it sends no
 /// `GrpcMethod` along, which is three allocations less than over the canned service.
