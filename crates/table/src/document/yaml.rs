@@ -19,20 +19,14 @@ pub(crate) fn read_yaml(source: &Source) -> Result<Node, TableError> {
     read(source, source.text(), &Indented::default()).or_else(|error| {
         // Only a text that can't be read as it stands is looked at again.
         let indented = Indented::quoted(source.text());
-        indented.and_then(|indented| read(source, &indented.text, &indented).ok()).ok_or(error)
+        read(source, &indented.text, &indented).map_err(|_| error)
     })
 }
 
-/// Reads a text with spaces put into it, which has to be in quoted scalars. Places are those of the source.
+/// Reads a text with spaces put into it. Places are those of the source.
 fn read(source: &Source, text: &str, indented: &Indented) -> Result<Node, TableError> {
-    let mut reader = Reader {
-        source,
-        indented,
-        quoted: 0,
-        cursor: Cursor::default(),
-        open: Vec::new(),
-        texts: Texts::default(),
-    };
+    let (cursor, open, texts) = (Cursor::default(), Vec::new(), Texts::default());
+    let mut reader = Reader { source, indented, cursor, open, texts };
     let mut root = None;
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| reader.scan_error(&error))?;
@@ -43,15 +37,9 @@ fn read(source: &Source, text: &str, indented: &Indented) -> Result<Node, TableE
             root = Some(node);
         }
     }
-    let nothing = |message: &str| {
-        TableError::new(message)
-            .with_help("a retry table has interfaces or entries")
-            .at(source.origin(Span::default()), String::new())
-    };
-    if reader.quoted < indented.count() {
-        return Err(nothing("the lines of a quoted text are not indented"));
-    }
-    root.ok_or_else(|| nothing("the file is empty"))
+    root.ok_or_else(|| {
+        source.error(Span::default(), "the file is empty", "a retry table has interfaces or entries")
+    })
 }
 
 /// A collection that has not ended yet.
@@ -63,8 +51,6 @@ enum Open {
 struct Reader<'a> {
     source: &'a Source,
     indented: &'a Indented,
-    /// In how many places of quoted scalars spaces were put in.
-    quoted: usize,
     cursor: Cursor,
     open: Vec<Open>,
     texts: Texts,
@@ -75,9 +61,6 @@ impl Reader<'_> {
     fn event(&mut self, event: Event<'_>, span: YamlSpan) -> Result<Option<Node>, TableError> {
         let node = match event {
             Event::Scalar(text, style, _, tag) => {
-                if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
-                    self.quoted += self.indented.count_in(span.start.index(), span.end.index());
-                }
                 let span = self.span(span);
                 self.refuse_tag(tag.as_deref(), span)?;
                 Node { span, kind: scalar(&text, style, &mut self.texts) }
