@@ -1,41 +1,33 @@
 //! A service config as Google's Java generator turns it into `StubSettings`.
 
 use super::entry::{codes, duration, entry, with_own_fields};
-use super::form::{Form, Words};
+use super::form::Words;
 use crate::document::{Located, Source};
 use crate::model::Entry;
-use crate::model::written::{MethodConfig, RetryPolicy, ServiceConfig};
+use crate::model::written::{MethodConfig, RetryPolicy};
+use crate::values::Values;
 use crate::{PolicyField, TableError};
 use gax_retry::{RetrySettings, RetrySettingsBuilder};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The total timeout of a policy whose entry has none.
 const POLICY_WITHOUT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Entries with the settings that the generated Java client holds. What stops the generator, or the
+/// An entry with the settings that the generated Java client holds. What stops the generator, or the
 /// client when it starts, is an error.
-pub(super) fn resolve_gax_java(
-    source: &Source,
-    config: &ServiceConfig,
-    form: Form<'_>,
-) -> Result<Vec<Arc<Entry>>, TableError> {
-    if let Some(span) = config.unrecognized_code {
-        let problem = "is UNRECOGNIZED in Java, which does not compile";
-        let help = "write a name such as UNAVAILABLE, or a number from 0 to 16";
-        return Err(source.fault(span, problem, help));
-    }
-    config.methods.iter().map(|method| resolve(source, method, form).map(Arc::new)).collect()
-}
-
-fn resolve(source: &Source, method: &MethodConfig, form: Form<'_>) -> Result<Entry, TableError> {
+pub(super) fn resolve(
+    values: &Values<'_>,
+    method: &MethodConfig,
+    words: &Words,
+) -> Result<Entry, TableError> {
+    let source = values.source;
     let mut entry = entry(source, method);
     entry.origins.retain(|(field, _)| *field != PolicyField::MaxAttempts);
     let timeout = method.timeout.map(|timeout| millis(source, timeout)).transpose()?;
     let timeout = timeout.or(method.retry.as_ref().map(|_| POLICY_WITHOUT_TIMEOUT));
     let mut settings = RetrySettings::builder();
     if let Some(policy) = &method.retry {
-        settings = back_off(source, policy, form, settings)?;
+        settings = back_off(values, policy, words, settings)?;
         entry.codes = codes(policy.codes.as_ref());
     }
     settings = with_own_fields(settings, timeout, &method.own, |nanos| millis(source, nanos))?;
@@ -46,14 +38,15 @@ fn resolve(source: &Source, method: &MethodConfig, form: Form<'_>) -> Result<Ent
 }
 
 fn back_off(
-    source: &Source,
+    values: &Values<'_>,
     policy: &RetryPolicy,
-    form: Form<'_>,
+    Words { initial_delay, max_delay, delay_multiplier, .. }: &Words,
     settings: RetrySettingsBuilder,
 ) -> Result<RetrySettingsBuilder, TableError> {
+    let source = values.source;
     let missing = |name: &str, effect: &str| {
         // Java never reads a form of our own, but by its rules there are no defaults either.
-        let problem = if form.is_own() {
+        let problem = if values.is_own {
             format!("has no {name}, for which the dialect gax-java has no default")
         } else {
             format!("has no {name}, which {effect}")
@@ -61,7 +54,6 @@ fn back_off(
         source.fault(policy.span, &problem, format!("add {name}"))
     };
     let stops = "stops Google's Java generator";
-    let Words { initial_delay, max_delay, delay_multiplier, .. } = form.words();
     let initial = policy.initial_backoff.ok_or_else(|| missing(initial_delay, stops))?;
     let max = policy.max_backoff.ok_or_else(|| missing(max_delay, stops))?;
     let fails = "makes the Java client fail when it starts";
@@ -77,7 +69,8 @@ fn back_off(
         let problem = format!("is a {max_delay} below {initial_delay} ({initial:?}), which {fails}");
         return Err(source.fault(max.span, &problem, format!("write at least {initial_delay}")));
     }
-    let (initial, cap) = (form.delay(Some(initial)), form.delay(Some(cap)));
+    let [initial, cap] =
+        [initial, cap].map(|delay| Some(delay).filter(|delay| values.is_own || !delay.is_zero()));
     Ok(settings.initial_retry_delay(initial).retry_delay_multiplier(rounded).max_retry_delay(cap))
 }
 

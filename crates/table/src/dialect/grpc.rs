@@ -1,74 +1,37 @@
 //! A service config as gRPC itself reads it (gRFC A6): one fault refuses all of it.
 
 use super::entry::{codes, duration, entry};
-use super::form::{Form, Words};
-use crate::diagnostics::Findings;
+use super::form::Words;
 use crate::document::{Kind, Located, Node, Source, Span};
-use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
-use crate::model::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling, shown_name};
-use crate::values::duplicate_key;
+use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig};
+use crate::model::{Entry, HedgingPolicy as ResolvedHedging, shown_name};
+use crate::values::{Values, duplicate_key};
 use crate::{PolicyField, TableError};
 use gax_retry::{Code, RetrySettings};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A larger `maxAttempts` is treated as this.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Entries with the settings that a gRPC channel holds.
-pub(super) fn resolve_grpc(
-    source: &Source,
-    form: Form<'_>,
-    config: &ServiceConfig,
-    findings: &mut Findings,
-) -> Result<Vec<Arc<Entry>>, TableError> {
-    if let Some(root) = form.root() {
-        if source.has_mark() {
-            let message = "the file begins with a byte order mark, which grpc-go, grpcio and grpc-js refuse";
-            return Err(source.error(Span::default(), message, "save the file without it"));
-        }
-        refuse_duplicate_keys(source, root)?;
+/// gRPC's JSON readers refuse a byte order mark, and a key that comes twice.
+pub(crate) fn refuse_other_json(source: &Source, root: &Node) -> Result<(), TableError> {
+    if source.has_mark() {
+        let message = "the file begins with a byte order mark, which grpc-go, grpcio and grpc-js refuse";
+        return Err(source.error(Span::default(), message, "save the file without it"));
     }
-    let mut resolver = Resolver { source, findings, words: form.words(), is_own: form.is_own() };
-    let entries = config.methods.iter().map(|method| resolver.method(method).map(Arc::new));
-    let entries = entries.collect::<Result<_, _>>()?;
-    refuse_faulty_names(source, config)?;
-    Ok(entries)
+    refuse_duplicate_keys(source, root)
 }
 
-/// The throttling that a gRPC channel holds; fractions of a token are fine.
-pub(super) fn resolve_grpc_throttling(
-    source: &Source,
-    throttling: &Throttling,
-) -> Result<RetryThrottling, TableError> {
-    let within = |number: Option<Located<f64>>, name: &str, most: f64, help: &str| match number {
-        Some(number) if number.value > 0.0 && number.value <= most => Ok(number.value),
-        Some(number) => {
-            let error = source.fault(number.span, &format!("is not a valid {name} for gRPC"), help);
-            Err(if number.value > most { error.with_others("grpc-java and grpcio take more") } else { error })
-        }
-        None => Err(source.fault(throttling.span, &format!("has no {name}"), help)),
-    };
-    let max_tokens =
-        within(throttling.max_tokens, "maxTokens", 1000.0, "write a number above 0, up to 1000")?;
-    Ok(RetryThrottling::new(
-        max_tokens,
-        within(throttling.token_ratio, "tokenRatio", f64::MAX, "write a number above 0")?,
-    ))
-}
-
-struct Resolver<'a> {
-    source: &'a Source,
-    findings: &'a mut Findings,
-    words: &'static Words,
-    /// `true` if gRPC never reads the format, only tools that follow its rules.
-    is_own: bool,
+pub(super) struct Resolver<'a> {
+    pub(super) values: &'a Values<'a>,
+    pub(super) words: &'a Words,
 }
 
 impl Resolver<'_> {
-    fn method(&mut self, method: &MethodConfig) -> Result<Entry, TableError> {
-        let mut entry = entry(self.source, method);
+    /// An entry with the settings that a gRPC channel holds.
+    pub(super) fn method(&self, method: &MethodConfig) -> Result<Entry, TableError> {
+        let mut entry = entry(self.values.source, method);
         entry.origins.retain(|(field, _)| {
             !matches!(field, PolicyField::InitialRpcTimeout | PolicyField::MaxRpcTimeout)
         });
@@ -78,7 +41,7 @@ impl Resolver<'_> {
             total = Some(duration(timeout.value).unwrap_or_default());
             if timeout.value <= 0 {
                 let message = "with this timeout every call fails at once";
-                self.report("timeout-not-positive", timeout.span, message, "write a time above zero");
+                self.values.warn("timeout-not-positive", timeout.span, message, "write a time above zero");
             }
         }
         self.own_fields(method);
@@ -94,15 +57,13 @@ impl Resolver<'_> {
             if entry.codes.is_empty() || entry.codes.contains(Code::Ok) {
                 let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
                 let problem = "names no codes to retry, or OK";
-                return Err(self.source.fault(span, problem, "write at least one code, such as UNAVAILABLE"));
+                return Err(self.values.fault(span, problem, "write at least one code, such as UNAVAILABLE"));
             }
         }
         if let Some(policy) = &method.hedging {
             entry.hedging = Some(self.hedging(policy)?);
         }
-        let settings = settings.build_for_grpc().map_err(|error| {
-            self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
-        })?;
+        let settings = self.values.built(method.span, settings.build_for_grpc())?;
         // A timeout of zero is one: every call fails immediately.
         entry.settings = match total {
             Some(total) => settings.bounded_by(total),
@@ -112,7 +73,7 @@ impl Resolver<'_> {
     }
 
     /// Fields of this project's own form alone have no meaning in gRPC.
-    fn own_fields(&mut self, method: &MethodConfig) {
+    fn own_fields(&self, method: &MethodConfig) {
         let own = &method.own;
         let fields = [
             ("initial_rpc_timeout", own.initial_rpc_timeout.map(|value| value.span)),
@@ -125,27 +86,26 @@ impl Resolver<'_> {
         for (name, span) in fields {
             if let Some(span) = span {
                 let message = format!("{name} has no meaning in gRPC");
-                self.report(
-                    "no-effect",
-                    span,
-                    &message,
-                    "gRPC limits whole calls and always draws its waits",
-                );
+                let help = "gRPC limits whole calls and always draws its waits";
+                self.values.warn("no-effect", span, message, help);
             }
         }
     }
 
-    fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
+    fn hedging(&self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
         if policy.delay.is_none() {
             let message = format!("without a {} all attempts are sent at once", self.words.hedging_delay);
-            let help =
-                if self.is_own { "write a delay" } else { "write \"0s\": grpc-java rejects the whole file" };
-            self.report("grpc-libraries-differ", policy.span, &message, help);
+            let help = if self.values.is_own {
+                "write a delay"
+            } else {
+                "write \"0s\": grpc-java rejects the whole file"
+            };
+            self.values.warn("grpc-libraries-differ", policy.span, message, help);
         }
         let delay = policy.delay.map(|delay| {
             let problem = "is negative, which gRPC rejects";
             duration(delay.value)
-                .ok_or_else(|| self.source.fault(delay.span, problem, "write a time of zero or more"))
+                .ok_or_else(|| self.values.fault(delay.span, problem, "write a time of zero or more"))
         });
         Ok(ResolvedHedging {
             delay: delay.transpose()?.unwrap_or_default(),
@@ -155,17 +115,17 @@ impl Resolver<'_> {
         })
     }
 
-    fn attempts(&mut self, policy: Span, attempts: Option<Located<u32>>) -> Result<u32, TableError> {
+    fn attempts(&self, policy: Span, attempts: Option<Located<u32>>) -> Result<u32, TableError> {
         let (name, help) = (self.words.max_attempts, "write a whole number from 2 to 5");
         let Some(attempts) = attempts else {
-            return Err(self.source.fault(policy, &format!("has no {name}"), help));
+            return Err(self.values.fault(policy, &format!("has no {name}"), help));
         };
         if attempts.value < 2 {
-            return Err(self.source.fault(attempts.span, &format!("is too small for {name}"), help));
+            return Err(self.values.fault(attempts.span, &format!("is too small for {name}"), help));
         }
         if attempts.value > MAX_ATTEMPTS {
             let message = format!("{name} {} is treated as {MAX_ATTEMPTS}", attempts.value);
-            self.report("max-attempts-above-5", attempts.span, &message, help);
+            self.values.warn("max-attempts-above-5", attempts.span, message, help);
         }
         Ok(attempts.value.min(MAX_ATTEMPTS))
     }
@@ -178,11 +138,11 @@ impl Resolver<'_> {
     ) -> Result<Duration, TableError> {
         let help = "write a time above zero, such as \"0.1s\"";
         let Some(nanos) = nanos else {
-            return Err(self.source.fault(policy, &format!("has no {name}"), help));
+            return Err(self.values.fault(policy, &format!("has no {name}"), help));
         };
         duration(nanos.value)
             .filter(|duration| !duration.is_zero())
-            .ok_or_else(|| self.source.fault(nanos.span, &format!("is not a valid {name} for gRPC"), help))
+            .ok_or_else(|| self.values.fault(nanos.span, &format!("is not a valid {name} for gRPC"), help))
     }
 
     fn multiplier(&self, policy: &RetryPolicy) -> Result<f64, TableError> {
@@ -190,18 +150,14 @@ impl Resolver<'_> {
         match policy.multiplier {
             Some(multiplier) if multiplier.value > 0.0 => Ok(multiplier.value),
             Some(multiplier) => {
-                Err(self.source.fault(multiplier.span, &format!("is not a valid {name} for gRPC"), help))
+                Err(self.values.fault(multiplier.span, &format!("is not a valid {name} for gRPC"), help))
             }
-            None => Err(self.source.fault(policy.span, &format!("has no {name}"), help)),
+            None => Err(self.values.fault(policy.span, &format!("has no {name}"), help)),
         }
-    }
-
-    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &'static str) {
-        self.findings.push(self.source.warning(rule, span, message, help));
     }
 }
 
-fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), TableError> {
+pub(super) fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), TableError> {
     let mut seen = HashMap::new();
     for name in config.methods.iter().flat_map(|method| &*method.names) {
         let span =

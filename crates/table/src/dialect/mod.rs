@@ -9,7 +9,7 @@ mod resolve;
 
 #[cfg(all(feature = "http", feature = "toml"))]
 pub(crate) use as_written::resolve_http;
-pub(crate) use form::Form;
 #[cfg(feature = "yaml")]
 pub(crate) use gax_java::one_decimal;
+pub(crate) use grpc::refuse_other_json;
 pub(crate) use resolve::resolve;

@@ -55,18 +55,19 @@ pub(crate) fn last_of_each(members: &[Member]) -> Vec<&Member> {
 
 impl Node {
     /// The value of a key; of several the last.
-    #[cfg(any(feature = "yaml", feature = "toml", feature = "http", feature = "stub", feature = "clients"))]
     pub(crate) fn member(&self, key: &str) -> Option<&Node> {
+        self.members().iter().rev().find(|member| *member.key == *key).map(|member| &member.value)
+    }
+
+    /// The members of an object; none of anything else.
+    pub(crate) fn members(&self) -> &[Member] {
         match &self.kind {
-            Kind::Object(members) => {
-                members.iter().rev().find(|member| *member.key == *key).map(|member| &member.value)
-            }
-            _ => None,
+            Kind::Object(members) => members,
+            _ => &[],
         }
     }
 
     /// The values in an array; none for anything else.
-    #[cfg(any(feature = "yaml", feature = "toml", feature = "stub"))]
     pub(crate) fn items(&self) -> &[Node] {
         match &self.kind {
             Kind::Array(items) => items,
@@ -75,7 +76,6 @@ impl Node {
     }
 
     /// The text of a string.
-    #[cfg(any(feature = "yaml", feature = "stub"))]
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::String(text) => Some(text),

@@ -131,17 +131,6 @@ impl Source {
     ) -> Finding {
         Finding::new(rule, Severity::Warning, message).with_help(help).at(self.origin(span))
     }
-
-    /// A note at a span.
-    pub(crate) fn note(
-        &self,
-        rule: &'static str,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<Cow<'static, str>>,
-    ) -> Finding {
-        self.warning(rule, span, message, help).with_severity(Severity::Note)
-    }
 }
 
 /// In which encoding a file is, if it is one that reads as nonsense.

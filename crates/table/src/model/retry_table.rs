@@ -182,7 +182,7 @@ impl RetryTable {
             ),
             files,
         };
-        let mut clashes = Findings::default();
+        let clashes = Findings::default();
         for (number, file) in table.files.clone().into_iter().enumerate() {
             let first = table.entries.len();
             table.findings.extend(file.findings.iter().cloned());
@@ -198,7 +198,7 @@ impl RetryTable {
                 }
             }
         }
-        table.findings.extend(clashes.into_vec());
+        table.findings.extend(clashes.take());
         table.findings.extend(throttling_clashes(&table.files));
         let (names, renamed) = DefinitionNames::new(&table.files, &table.entries, &table.names);
         table.definition_names = names;

@@ -1,21 +1,16 @@
 //! The name of an entry as an object: `service` and `method`.
 
 use crate::TableError;
-use crate::diagnostics::Findings;
 use crate::document::Node;
 use crate::model::EntryName;
-use crate::values::Scalars;
+use crate::values::Values;
 use std::sync::Arc;
 
 /// Reads a name. A member that is absent stands for all.
-pub(super) fn read_entry_name(
-    scalars: &Scalars<'_>,
-    node: &Node,
-    findings: &mut Findings,
-) -> Result<EntryName, TableError> {
-    let [service, method] = scalars.find(node, "a name", ["service", "method"], findings)?;
+pub(super) fn read_entry_name(values: &Values<'_>, node: &Node) -> Result<EntryName, TableError> {
+    let [service, method] = values.find(node, "a name", ["service", "method"])?;
     let text = |node: Option<&Node>, field| match node {
-        Some(node) => scalars.string(node, field),
+        Some(node) => values.string(node, field),
         None => Ok(Arc::default()),
     };
     let service_span = service.map_or(node.span, |node| node.span);
@@ -23,7 +18,7 @@ pub(super) fn read_entry_name(
     Ok(EntryName {
         service: text(service, "service")?,
         method: text(method, "method")?,
-        origin: Some(scalars.source.origin(span)),
-        service_origin: (service_span != span).then(|| scalars.source.origin(service_span)),
+        origin: Some(values.source.origin(span)),
+        service_origin: (service_span != span).then(|| values.source.origin(service_span)),
     })
 }

@@ -13,6 +13,8 @@ mod service_config;
 #[cfg(any(feature = "stub", feature = "yaml"))]
 mod service_yaml;
 mod syntax;
+#[cfg(any(feature = "toml", feature = "yaml"))]
+mod thresholds;
 #[cfg(feature = "toml")]
 mod toml_form;
 

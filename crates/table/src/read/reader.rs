@@ -4,13 +4,13 @@ use super::client_config::read_client_config;
 use super::every_error::every_error;
 use super::service_config::{dropped_file, other_readers, read_service_config_file};
 use super::syntax::{Document, may_be_service_config, read_document};
-use crate::diagnostics::Findings;
 use crate::document::Source;
 #[cfg(feature = "lint")]
 use crate::document::Span;
 use crate::input::load;
 use crate::model::TableFile;
-use crate::{Dialect, RetryTable, TableError, TableFormat};
+use crate::values::Values;
+use crate::{Dialect, Finding, RetryTable, Severity, TableError, TableFormat};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -86,17 +86,16 @@ impl TableReader {
     }
 
     fn table(&self, source: &Source) -> Result<TableFile, TableError> {
-        let mut findings = Findings::default();
-        match read_document(source, self.format, self.dialect, &mut findings) {
+        match read_document(source, self.format, self.dialect) {
             Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(source, self.format) => {
                 Ok(dropped_file(&error))
             }
             Err(error) => Err(error.in_line(|place| source.line_at(place))),
             Ok(document) => {
                 let format = document.format;
-                let file = self.file(source, &document, findings).map_err(|first| {
+                let file = self.file(source, &document).map_err(|first| {
                     let again = Self { other_readers: false, ..self.clone() };
-                    every_error(source, document, first, |left| again.file(source, left, Findings::default()))
+                    every_error(source, document, first, |left| again.file(source, left))
                 })?;
                 Ok(TableFile {
                     format: Some(format),
@@ -128,16 +127,21 @@ impl TableReader {
         &self,
         source: &Source,
         Document { format, root, not_strict }: &Document,
-        mut findings: Findings,
     ) -> Result<TableFile, TableError> {
         match format {
             TableFormat::ServiceConfig => {
+                let values = Values::new(source, self.dialect);
+                values.findings.extend(not_strict.as_ref().map(|error| {
+                    Finding::new("not-strict-json", Severity::Warning, error.message())
+                        .with_help("gRPC itself rejects the whole file, grpc-java aside")
+                        .at(error.origin().cloned())
+                }));
                 // A text without entries may be anything.
                 let is_asked = self.other_readers && self.dialect == Dialect::AsWritten;
                 if is_asked && source.text().contains("\"methodConfig\"") {
-                    findings.extend(other_readers(source, root, not_strict.as_ref()));
+                    values.findings.extend(other_readers(source, root, not_strict.as_ref()));
                 }
-                read_service_config_file(source, root, self.dialect, findings)
+                read_service_config_file(&values, root)
             }
             TableFormat::ClientConfig => read_client_config(source, root),
             #[cfg(feature = "http")]

@@ -1,8 +1,7 @@
 //! From a text to its values, whichever syntax it has.
 
-use crate::diagnostics::Findings;
-use crate::document::{Kind, Member, Node, Source, Span, Strictness, read_json, read_toml, read_yaml};
-use crate::{Dialect, Finding, Severity, TableError, TableFormat};
+use crate::document::{Kind, Node, Source, Span, Strictness, read_json, read_toml, read_yaml};
+use crate::{Dialect, TableError, TableFormat};
 
 /// A syntax that a text may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,31 +25,23 @@ pub(super) fn read_document(
     source: &Source,
     wanted: Option<TableFormat>,
     dialect: Dialect,
-    findings: &mut Findings,
 ) -> Result<Document, TableError> {
     let mut not_strict = None;
     let root = match syntax(source, wanted)? {
         Syntax::Json => {
-            let (root, error) = read_json_as(source, dialect)
+            let root;
+            (root, not_strict) = read_json_as(source, dialect)
                 .map_err(|error| other_syntax(source, wanted).unwrap_or(error))?;
-            findings.extend(error.as_ref().map(|error| {
-                Finding::new("not-strict-json", Severity::Warning, error.message())
-                    .with_help("gRPC itself rejects the whole file, grpc-java aside")
-                    .at(error.origin().cloned())
-            }));
-            not_strict = error;
             root
         }
         Syntax::Yaml => {
             let root = read_yaml(source)?;
             let is_yaml = matches!(format_of(&root), TableFormat::GapicYaml | TableFormat::OpenApi);
             if wanted.is_none() && !is_yaml {
-                let start = source.origin(Span { start: root.span.start, end: root.span.start });
-                return Err(TableError::new(
-                    "the file is YAML, but neither GAPIC YAML nor an OpenAPI document",
-                )
-                .with_help("write a service config as JSON, or GAPIC YAML with interfaces")
-                .at(start, String::new()));
+                let start = Span { start: root.span.start, end: root.span.start };
+                let message = "the file is YAML, but neither GAPIC YAML nor an OpenAPI document";
+                let help = "write a service config as JSON, or GAPIC YAML with interfaces";
+                return Err(source.error(start, message, help));
             }
             root
         }
@@ -71,9 +62,8 @@ fn other_syntax(source: &Source, wanted: Option<TableFormat>) -> Option<TableErr
         _ => return None,
     };
     let what = if wanted == TableFormat::ClientConfig { "client config" } else { "service config" };
-    let start = source.origin(Span::default());
-    let error = TableError::new(format!("the file is {name}, but a {what} is JSON"));
-    Some(error.with_help("write it as JSON, or name the format that it has").at(start, String::new()))
+    let message = format!("the file is {name}, but a {what} is JSON");
+    Some(source.error(Span::default(), message, "write it as JSON, or name the format that it has"))
 }
 
 /// Returns whether a text that can't be read was meant to be a service config, as far as anybody can tell.
@@ -84,13 +74,13 @@ pub(super) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>
 
 /// The format that a document's keys tell; a service config where they tell nothing.
 fn format_of(root: &Node) -> TableFormat {
-    let Kind::Object(members) = &root.kind else { return TableFormat::ServiceConfig };
-    let find = |key: &str| members.iter().find(|member: &&Member| *member.key == *key);
-    let is_text = |member: &Member| matches!(member.value.kind, Kind::String(_) | Kind::Number(_));
+    let find =
+        |key: &str| root.members().iter().find(|member| *member.key == *key).map(|member| &member.value);
+    let is_text = |value: &Node| matches!(value.kind, Kind::String(_) | Kind::Number(_));
     if find("openapi").or_else(|| find("swagger")).is_some_and(is_text) {
         return TableFormat::OpenApi;
     }
-    match (find("interfaces").map(|member| &member.value.kind), find("config_schema_version")) {
+    match (find("interfaces").map(|value| &value.kind), find("config_schema_version")) {
         (Some(Kind::Object(_)), None) => TableFormat::ClientConfig,
         (Some(_), _) | (None, Some(_)) => TableFormat::GapicYaml,
         (None, None) => TableFormat::ServiceConfig,

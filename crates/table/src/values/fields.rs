@@ -1,25 +1,20 @@
 //! The fields of one object, found by name.
 
-use super::scalar::Scalars;
-use crate::diagnostics::Findings;
+use super::scalar::Values;
 use crate::document::{Kind, Member, Node, Source, Span};
 use crate::{Dialect, TableError};
 use gax_text::closest;
 
-/// Values in the order in which their names were asked for; `null` is treated as absent.
-pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
-
-impl Scalars<'_> {
+impl Values<'_> {
     /// The members of an object (`what` it is, such as "a retry policy") that have these names, in lower camel case. A
-    /// name in snake case is the same field, as in protobuf's JSON form.
+    /// name in snake case is the same field, as in protobuf's JSON form; `null` is treated as absent.
     pub(crate) fn find<'n, const N: usize>(
         &self,
         node: &'n Node,
         what: &str,
         names: [&str; N],
-        findings: &mut Findings,
-    ) -> Result<Fields<'n, N>, TableError> {
-        self.find_among(node, what, names, &[], findings)
+    ) -> Result<[Option<&'n Node>; N], TableError> {
+        self.find_among(node, what, names, &[])
     }
 
     /// Like `find`, for an object that may have `others` as well, which are of no interest here.
@@ -29,8 +24,7 @@ impl Scalars<'_> {
         what: &str,
         names: [&str; N],
         others: &[&str],
-        findings: &mut Findings,
-    ) -> Result<Fields<'n, N>, TableError> {
+    ) -> Result<[Option<&'n Node>; N], TableError> {
         let Kind::Object(members) = &node.kind else {
             let problem = format!("is {}, but {} is an object", node.a_kind(), what);
             return Err(self.source.fault(node.span, &problem, "write an object in braces"));
@@ -53,7 +47,7 @@ impl Scalars<'_> {
             }
             let Some((name, (slot, spelling))) = slot else {
                 if !others.contains(&&*member.key) {
-                    self.unknown(member, what, &names, findings)?;
+                    self.unknown(member, what, &names)?;
                 }
                 continue;
             };
@@ -62,13 +56,13 @@ impl Scalars<'_> {
                     let problem = format!("is the same field as {first:?}");
                     return Err(self.source.fault(member.key_span, &problem, "keep one of the two"));
                 }
-                Some(_) => self.twice(member, findings)?,
-                None => self.spelling(member, name, findings),
+                Some(_) => self.twice(member)?,
+                None => self.spelling(member, name),
             }
             *spelling = Some(&member.key);
             *slot = match member.value.kind {
                 Kind::Null => {
-                    self.null(member, findings)?;
+                    self.null(member)?;
                     None
                 }
                 _ => Some(&member.value),
@@ -77,13 +71,7 @@ impl Scalars<'_> {
         Ok(fields)
     }
 
-    fn unknown(
-        &self,
-        member: &Member,
-        what: &str,
-        names: &[&str],
-        findings: &mut Findings,
-    ) -> Result<(), TableError> {
+    fn unknown(&self, member: &Member, what: &str, names: &[&str]) -> Result<(), TableError> {
         let problem = format!("is not a field of {what}");
         let help = || match closest(&member.key, names.iter().copied()) {
             Some(name) => format!("did you mean \"{name}\"?"),
@@ -92,7 +80,7 @@ impl Scalars<'_> {
         if self.dialect == Dialect::GaxJava {
             return Err(self.source.fault(member.key_span, &problem, help()));
         }
-        findings.push_with(|| {
+        self.findings.push_with(|| {
             let message = format!("{} {problem}", self.source.excerpt(member.key_span));
             self.source.warning("unknown-field", member.key_span, message, help())
         });
@@ -103,27 +91,27 @@ impl Scalars<'_> {
         self.dialect != Dialect::Grpc
     }
 
-    fn twice(&self, member: &Member, findings: &mut Findings) -> Result<(), TableError> {
+    fn twice(&self, member: &Member) -> Result<(), TableError> {
         if self.dialect == Dialect::Grpc {
             return Err(duplicate_key(self.source, member));
         }
         let message = format!("{} occurs twice in one object", self.source.excerpt(member.key_span));
         let help = "the last one applies; remove the others";
-        findings.push(self.source.warning("duplicate-key", member.key_span, message, help));
+        self.warn("duplicate-key", member.key_span, message, help);
         Ok(())
     }
 
-    fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
+    fn spelling(&self, member: &Member, name: &str) {
         if *member.key != *name && self.dialect == Dialect::AsWritten {
             let message = format!("{:?} is read as {name:?}", member.key);
             let who =
                 if member.key.contains('_') { "gRPC itself does" } else { "gRPC's clients but grpc-go do" };
             let help = format!("write {name:?}: {who} not see the field");
-            findings.push(self.source.warning("snake-case-field", member.key_span, message, help));
+            self.warn("snake-case-field", member.key_span, message, help);
         }
     }
 
-    fn null(&self, member: &Member, findings: &mut Findings) -> Result<(), TableError> {
+    fn null(&self, member: &Member) -> Result<(), TableError> {
         match self.dialect {
             Dialect::GaxJava => {}
             Dialect::Grpc => {
@@ -136,7 +124,7 @@ impl Scalars<'_> {
             Dialect::AsWritten => {
                 let message = format!("{:?} is null, which is treated as absent", member.key);
                 let help = "remove the field: grpc-java rejects the whole file";
-                findings.push(self.source.warning("null-value", member.key_span, message, help));
+                self.warn("null-value", member.key_span, message, help);
             }
         }
         Ok(())
@@ -162,15 +150,14 @@ fn snake_case(name: &str) -> String {
 
 /// Where the key of a member stands: a better place to point at than the bracket that its value begins with.
 pub(crate) fn key_span(object: &Node, value: &Node) -> Span {
-    let Kind::Object(members) = &object.kind else { return value.span };
-    let member = members.iter().find(|member| std::ptr::eq(&raw const member.value, value));
+    let member = object.members().iter().find(|member| std::ptr::eq(&raw const member.value, value));
     member.map_or(value.span, |member| member.key_span)
 }
 
 /// The members of an object under other names than these.
 pub(crate) fn rest(node: &Node, names: &[&str]) -> Vec<Member> {
-    let Kind::Object(members) = &node.kind else { return Vec::new() };
-    let others = members
+    let others = node
+        .members()
         .iter()
         .filter(|member| !names.iter().any(|name| *member.key == **name || *member.key == *snake_case(name)));
     others.cloned().collect()

@@ -5,8 +5,8 @@ mod scalar;
 #[cfg(feature = "convert")]
 mod time;
 
-pub(crate) use fields::{Fields, duplicate_key, key_span, rest};
-pub(crate) use scalar::Scalars;
+pub(crate) use fields::{duplicate_key, key_span, rest};
+pub(crate) use scalar::Values;
 #[cfg(feature = "clients")]
 pub(crate) use scalar::suggested_seconds;
 #[cfg(feature = "convert")]

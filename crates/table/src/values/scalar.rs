@@ -1,34 +1,63 @@
-//! Single values of a service config.
+//! Single values of a table.
 
 use crate::diagnostics::Findings;
-use crate::document::{Kind, Located, Node, Source, Span};
-use crate::{Dialect, TableError};
-use gax_retry::Code;
+use crate::document::{Kind, Located, Member, Node, Source, Span};
+use crate::{Dialect, Severity, TableError};
+use gax_retry::{Code, RetrySettings, SettingsError};
 use gax_text::closest;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reads fields and their values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
+/// A text whose fields and values are read as a dialect's reader does, and the findings about it so far. Java's takes numbers and
+/// booleans in quotes too.
 #[derive(Debug)]
-pub(crate) struct Scalars<'a> {
+pub(crate) struct Values<'a> {
     pub(crate) source: &'a Source,
     pub(crate) dialect: Dialect,
+    pub(crate) findings: Findings,
     /// The first number that isn't a code, where the reader lets it pass.
     pub(crate) unrecognized: Cell<Option<Span>>,
     /// `true` if only this project reads the format, so that other readers don't matter.
-    is_own: bool,
+    pub(crate) is_own: bool,
 }
 
-impl<'a> Scalars<'a> {
+impl<'a> Values<'a> {
     pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
-        Self { source, dialect, unrecognized: Cell::default(), is_own: false }
+        let (findings, unrecognized) = (Findings::default(), Cell::default());
+        Self { source, dialect, findings, unrecognized, is_own: false }
     }
 
     /// For this project's own form.
     #[cfg(feature = "toml")]
     pub(crate) fn of_own_form(source: &'a Source) -> Self {
         Self { is_own: true, ..Self::new(source, Dialect::AsWritten) }
+    }
+
+    /// The error of a place.
+    pub(crate) fn fault(&self, span: Span, problem: &str, help: impl Into<String>) -> TableError {
+        self.source.fault(span, problem, help)
+    }
+
+    pub(crate) fn warn(
+        &self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) {
+        self.findings.push(self.source.warning(rule, span, message, help));
+    }
+
+    pub(crate) fn note(
+        &self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) {
+        self.findings.push(self.source.warning(rule, span, message, help).with_severity(Severity::Note));
     }
 
     fn quotes_are_fine(&self) -> bool {
@@ -47,6 +76,19 @@ impl<'a> Scalars<'a> {
         }
     }
 
+    /// The members of an object; none where there is no such field.
+    pub(crate) fn members<'n>(
+        &self,
+        node: Option<&'n Node>,
+        field: &str,
+    ) -> Result<&'n [Member], TableError> {
+        match node.map(|node| (node, &node.kind)) {
+            None => Ok(&[]),
+            Some((_, Kind::Object(members))) => Ok(members),
+            Some((node, _)) => Err(self.wrong_kind(node, field, "an object")),
+        }
+    }
+
     /// The elements of an array; none where there is no such field.
     pub(crate) fn elements<'n>(&self, node: Option<&'n Node>, field: &str) -> Result<&'n [Node], TableError> {
         node.map_or(Ok(&[]), |node| self.array(node, field))
@@ -59,6 +101,27 @@ impl<'a> Scalars<'a> {
             Kind::Bool(value) if self.quotes_are_fine() => Ok(value.to_string().into()),
             _ => Err(self.wrong_kind(node, field, "a string")),
         }
+    }
+
+    /// A string that may be absent.
+    pub(crate) fn text(
+        &self,
+        node: Option<&Node>,
+        field: &str,
+    ) -> Result<Option<Located<Arc<str>>>, TableError> {
+        let located = |node: &Node| Ok(Located { value: self.string(node, field)?, span: node.span });
+        node.map(located).transpose()
+    }
+
+    /// Settings that were put together from the values of an object.
+    pub(crate) fn built(
+        &self,
+        span: Span,
+        settings: Result<RetrySettings, SettingsError>,
+    ) -> Result<RetrySettings, TableError> {
+        let fault =
+            |error| self.source.fault(span, &format!("has no meaning: {error}"), "correct these values");
+        settings.map_err(fault)
     }
 
     pub(crate) fn boolean(&self, node: &Node, field: &str) -> Result<Located<bool>, TableError> {
@@ -138,39 +201,30 @@ impl<'a> Scalars<'a> {
         Ok(Located { value, span: node.span })
     }
 
-    pub(crate) fn codes(
-        &self,
-        node: &Node,
-        field: &str,
-        findings: &mut Findings,
-    ) -> Result<Located<Vec<Located<Code>>>, TableError> {
+    pub(crate) fn codes(&self, node: &Node, field: &str) -> Result<Located<Vec<Located<Code>>>, TableError> {
         let elements = self.array(node, field)?;
         let mut codes: Vec<Located<Code>> = Vec::with_capacity(elements.len().min(Code::ALL.len()));
         for element in elements {
-            let Some(code) = self.code(element, field, findings)? else { continue };
+            let Some(code) = self.code(element, field)? else { continue };
             if codes.iter().any(|known| known.value == code.value) {
-                self.report_twice(&code, findings);
+                self.report_twice(&code);
             }
             codes.push(code);
         }
         Ok(Located { value: codes, span: node.span })
     }
 
-    fn report_twice(&self, code: &Located<Code>, findings: &mut Findings) {
+    fn report_twice(&self, code: &Located<Code>) {
         if self.dialect == Dialect::AsWritten {
-            findings.push_with(|| {
+            self.findings.push_with(|| {
                 let message = format!("{} comes twice", code.value);
-                self.source.note("duplicate-code", code.span, message, "remove one of the two")
+                let help = "remove one of the two";
+                self.source.warning("duplicate-code", code.span, message, help).with_severity(Severity::Note)
             });
         }
     }
 
-    fn code(
-        &self,
-        node: &Node,
-        field: &str,
-        findings: &mut Findings,
-    ) -> Result<Option<Located<Code>>, TableError> {
+    fn code(&self, node: &Node, field: &str) -> Result<Option<Located<Code>>, TableError> {
         let code = match &node.kind {
             Kind::Number(text) => number_of_code(text),
             Kind::String(text) if self.quotes_are_fine() => {
@@ -200,7 +254,7 @@ impl<'a> Scalars<'a> {
             let refused = ": Google's generators, grpc-go, grpc-java and grpcio reject the whole file";
             let help = format!("write {code}{}", if self.is_own { "" } else { refused });
             let message = format!("{text:?} is read as {code}");
-            findings.push(self.source.warning("lower-case-code", node.span, message, help));
+            self.warn("lower-case-code", node.span, message, help);
         }
         Ok(Some(Located { value: code, span: node.span }))
     }

@@ -1,7 +1,6 @@
 //! GAPIC YAML: of schema 1 all that is about retries, of schema 2 polling and batching.
 
 mod batching;
-mod context;
 mod polling;
 mod read;
 

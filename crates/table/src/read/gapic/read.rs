@@ -1,15 +1,12 @@
 //! A document's nodes to policies, definitions, polling and batching.
 
 use super::batching::read_batching;
-use super::context::{Context, needed_name};
 use super::polling::read_polling;
-use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source};
-use crate::model::{EntryName, MethodExtras, TableFile, UnusableEntry};
-use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
-use crate::values::Scalars;
+use crate::model::{MethodExtras, TableFile, UnusableEntry};
+use crate::read::named::{NamedMethod, NamedService};
+use crate::values::Values;
 use crate::{Dialect, Finding, Severity, TableError};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Fields of the file that are no business of retries.
@@ -69,44 +66,48 @@ pub(crate) fn read_gapic_yaml(
     root: &Node,
     dialect: Dialect,
 ) -> Result<TableFile, TableError> {
-    let mut findings = Findings::default();
-    let mut context =
-        Context { source, scalars: Scalars::new(source, Dialect::AsWritten), rounds_multipliers: false };
+    let values = Values::new(source, Dialect::AsWritten);
     let names = ["config_schema_version", "interfaces"];
-    let [version, interfaces] =
-        context.scalars.find_among(root, "GAPIC YAML", names, &FILE_OTHERS, &mut findings)?;
-    let interfaces = context.scalars.elements(interfaces, "interfaces")?;
-    let version = version.map(|node| context.scalars.string(node, "config_schema_version")).transpose()?;
-    let names_policies = match version {
-        Some(version) => version.starts_with('1'),
-        None => interfaces.iter().any(has_definitions),
-    };
-    context.rounds_multipliers = dialect == Dialect::GaxJava && !names_policies;
+    let [version, interfaces] = values.find_among(root, "GAPIC YAML", names, &FILE_OTHERS)?;
+    let interfaces = values.elements(interfaces, "interfaces")?;
+    let version = version.map(|node| values.string(node, "config_schema_version")).transpose()?;
+    let has_definitions = |interface: &Node| interface.member("retry_codes_def").is_some();
+    let names_policies =
+        version.map_or_else(|| interfaces.iter().any(has_definitions), |version| version.starts_with('1'));
+    let rounds_multipliers = dialect == Dialect::GaxJava && !names_policies;
     let mut file = TableFile::default();
-    for interface in interfaces {
-        let service = read_interface(&context, interface, &mut file, &mut findings)?;
+    for node in interfaces {
+        let (service, methods) = read_interface(&values, node)?;
+        let mut beside = Vec::new();
+        for node in methods {
+            let (method, extras) = read_method(&values, node, rounds_multipliers)?;
+            let name = &method.name;
+            if extras.polling.is_some() || extras.batching.is_some() {
+                beside.push(service.name_of(name));
+                let of_service = file.extras.entry(service.definitions.service.clone()).or_default();
+                of_service.insert(name.value.clone(), extras);
+            }
+            if !names_policies {
+                continue;
+            }
+            match service.entry(&method) {
+                Ok(entry) => file.entries.push(entry),
+                Err(error) => {
+                    let (service, is_disabled) = (service.definitions.service.clone(), is_disabled(node));
+                    let entry = UnusableEntry { service, method: name.value.clone(), is_disabled, error };
+                    values.findings.push(skipped(&entry));
+                    file.unusable.push(entry);
+                }
+            }
+        }
         if names_policies {
-            let resolved = resolve_named(source, &service);
-            resolved.unusable.iter().for_each(|entry| findings.push(skipped(entry)));
-            file.entries.extend(resolved.entries);
-            file.unusable.extend(resolved.unusable);
-            file.services.push(Arc::new(resolved.definitions));
-        } else if let Some(extras) = file.extras.get(&service.name) {
-            file.beside.push(names_beside(source, &service, extras));
+            file.services.push(Arc::new(service.definitions));
+        } else if !beside.is_empty() {
+            file.beside.push(beside.into());
         }
     }
-    file.findings = findings.into_vec();
+    file.findings = values.findings.take();
     Ok(file)
-}
-
-/// The names of the methods of which more than their retries is said.
-fn names_beside(
-    source: &Source,
-    service: &NamedService,
-    extras: &HashMap<Arc<str>, MethodExtras>,
-) -> Arc<[EntryName]> {
-    let methods = service.methods.iter().filter(|method| extras.contains_key(&method.name));
-    methods.map(|method| service.name_of(source, method)).collect()
 }
 
 /// That an entry is left out, and why.
@@ -115,11 +116,7 @@ fn skipped(entry: &UnusableEntry) -> Finding {
     let (severity, why) =
         if *is_disabled { (Severity::Note, ": the method is disabled") } else { (Severity::Warning, "") };
     let message = format!("{}, so the entry of {method} is skipped{why}", error.message());
-    let finding = Finding::new("skipped-entry", severity, message).at(error.origin().cloned());
-    match error.help() {
-        Some(help) => finding.with_help(help.to_owned()),
-        None => finding,
-    }
+    Finding::new("skipped-entry", severity, message).at_error(error)
 }
 
 /// Returns whether a method is kept out of Java clients, whose settings are the model of ours.
@@ -133,77 +130,50 @@ fn is_disabled(node: &Node) -> bool {
     disables(node) || treatments.iter().any(|treatment| disables(treatment) && is_for_java(treatment))
 }
 
-fn has_definitions(interface: &Node) -> bool {
-    match &interface.kind {
-        Kind::Object(members) => members.iter().any(|member| &*member.key == "retry_codes_def"),
-        _ => false,
-    }
-}
-
-fn read_interface(
-    context: &Context<'_>,
-    node: &Node,
-    file: &mut TableFile,
-    findings: &mut Findings,
-) -> Result<NamedService, TableError> {
+/// A service with its definitions, and its methods.
+fn read_interface<'v, 'n>(
+    values: &'v Values<'v>,
+    node: &'n Node,
+) -> Result<(NamedService<'v>, &'n [Node]), TableError> {
     let names = ["name", "retry_codes_def", "retry_params_def", "methods"];
-    let [name, codes, params, methods] =
-        context.scalars.find_among(node, "an interface", names, &INTERFACE_OTHERS, findings)?;
-    let name_span = name.map_or(node.span, |name| name.span);
-    let name = needed_name(context, node, name, "an interface")?;
-    let mut service =
-        NamedService { name, name_span, codes: Vec::new(), params: Vec::new(), methods: Vec::new() };
-    for node in context.scalars.elements(codes, "retry_codes_def")? {
-        let [name, codes] =
-            context.scalars.find(node, "a definition of codes", ["name", "retry_codes"], findings)?;
-        let name = needed_name(context, node, name, "a definition of codes")?;
-        service.codes.push(read_codes(context.source, name, node.span, codes, findings)?);
+    let [name, codes, params, methods] = values.find_among(node, "an interface", names, &INTERFACE_OTHERS)?;
+    let name = needed_name(values, node, name, "an interface")?;
+    let mut service = NamedService::new(values, name.value, name.span);
+    for node in values.elements(codes, "retry_codes_def")? {
+        let [name, codes] = values.find(node, "a definition of codes", ["name", "retry_codes"])?;
+        let name = needed_name(values, node, name, "a definition of codes")?;
+        service.add_codes(name.value, node.span, codes)?;
     }
-    for node in context.scalars.elements(params, "retry_params_def")? {
-        let Kind::Object(members) = &node.kind else {
-            return Err(context.source.fault(node.span, "is not a definition of params", "write an object"));
-        };
-        let name = members.iter().rev().find(|member| &*member.key == "name").map(|member| &member.value);
-        let name = needed_name(context, node, name, "a definition of params")?;
-        service.params.push(read_params(context.source, name, node, findings)?);
-    }
-    for node in context.scalars.elements(methods, "methods")? {
-        let (method, extras) = read_method(context, node, findings)?;
-        if extras.polling.is_some() || extras.batching.is_some() {
-            let of_service: &mut HashMap<_, _> = file.extras.entry(service.name.clone()).or_default();
-            of_service.insert(method.name.clone(), extras);
+    for node in values.elements(params, "retry_params_def")? {
+        if !matches!(node.kind, Kind::Object(_)) {
+            return Err(values.fault(node.span, "is not a definition of params", "write an object"));
         }
-        service.methods.push(method);
+        let name = needed_name(values, node, node.member("name"), "a definition of params")?;
+        service.add_params(name.value, node)?;
     }
-    Ok(service)
+    Ok((service, values.elements(methods, "methods")?))
 }
 
 fn read_method(
-    context: &Context<'_>,
+    values: &Values<'_>,
     node: &Node,
-    findings: &mut Findings,
+    rounds_multipliers: bool,
 ) -> Result<(NamedMethod, MethodExtras), TableError> {
     let names =
         ["name", "retry_codes_name", "retry_params_name", "timeout_millis", "long_running", "batching"];
     let [name, codes, params, timeout, long_running, batching] =
-        context.scalars.find_among(node, "a method", names, &METHOD_OTHERS, findings)?;
+        values.find_among(node, "a method", names, &METHOD_OTHERS)?;
     // Google's generators check the number and then go by the params' total.
-    timeout.map(|node| context.scalars.millis(node, "timeout_millis")).transpose()?;
-    let text = |node: Option<&Node>, field| {
-        node.map(|node| context.scalars.string(node, field).map(|value| Located { value, span: node.span }))
-            .transpose()
-    };
+    timeout.map(|node| values.millis(node, "timeout_millis")).transpose()?;
     let method = NamedMethod {
-        name: needed_name(context, node, name, "a method")?,
-        name_span: name.map_or(node.span, |name| name.span),
+        name: needed_name(values, node, name, "a method")?,
         span: node.span,
-        codes_name: text(codes, "retry_codes_name")?,
-        params_name: text(params, "retry_params_name")?,
-        is_disabled: is_disabled(node),
+        codes: values.text(codes, "retry_codes_name")?,
+        params: values.text(params, "retry_params_name")?,
         timeout: None,
     };
-    let polling = long_running.map(|node| read_polling(context, node, findings)).transpose()?;
-    let batching = batching.map(|node| read_batching(context, node, findings)).transpose()?;
+    let polling = long_running.map(|node| read_polling(values, node, rounds_multipliers)).transpose()?;
+    let batching = batching.map(|node| read_batching(values, node)).transpose()?;
     let (batching, batch_descriptor) = batching.flatten().unzip();
     let extras = MethodExtras {
         polling: polling.flatten().map(Box::new),
@@ -212,4 +182,15 @@ fn read_method(
         idempotent: None,
     };
     Ok((method, extras))
+}
+
+/// The name that a block can't do without.
+fn needed_name(
+    values: &Values<'_>,
+    node: &Node,
+    name: Option<&Node>,
+    what: &str,
+) -> Result<Located<Arc<str>>, TableError> {
+    let name = values.text(name, "name")?;
+    name.ok_or_else(|| values.source.error(node.span, format!("{what} has no name"), "add name"))
 }

@@ -1,6 +1,5 @@
 //! OpenAPI documents: their operations as rules for HTTP requests.
 
-mod document;
 mod operation;
 mod read;
 mod servers;

@@ -1,8 +1,8 @@
 //! An operation, and what makes its requests safe to retry.
 
-use super::document::Document;
+use super::read::Document;
 use crate::TableError;
-use crate::document::{Kind, Node, Span};
+use crate::document::{Node, Span};
 use gax_retry::http::{IdempotencyRule, OperationClass, PathPattern, Precondition};
 
 /// A rule with its places.
@@ -29,7 +29,7 @@ pub(super) fn specificity(path: &PathPattern) -> Vec<u8> {
 impl<'a> Document<'a> {
     /// The class of requests by their method, and by the headers that the operation has.
     pub(super) fn class(
-        &mut self,
+        &self,
         path: &Node,
         operation: &Node,
         method: &str,
@@ -37,7 +37,7 @@ impl<'a> Document<'a> {
         let by_method = OperationClass::of_method(method);
         let mut conditions = Vec::new();
         for node in [path, operation] {
-            for parameter in self.items(node.member("parameters"), "parameters")? {
+            for parameter in self.values.elements(node.member("parameters"), "parameters")? {
                 let header = self.header(parameter)?.filter(|header| is_condition(header));
                 let is_new = |header: &String| {
                     conditions.iter().all(|known: &Precondition| !known.name().eq_ignore_ascii_case(header))
@@ -52,7 +52,7 @@ impl<'a> Document<'a> {
     }
 
     /// The name of a parameter that is a header.
-    fn header(&mut self, parameter: &Node) -> Result<Option<String>, TableError> {
+    fn header(&self, parameter: &Node) -> Result<Option<String>, TableError> {
         let parameter = match parameter.member("$ref") {
             Some(reference) => match self.resolved(reference) {
                 Some(parameter) => parameter,
@@ -60,20 +60,14 @@ impl<'a> Document<'a> {
             },
             None => parameter,
         };
-        self.members(parameter, "a parameter")?;
-        let is_header = parameter.member("in").is_some_and(|place| is_text(place, "header"));
-        Ok(match parameter.member("name").map(|name| &name.kind) {
-            Some(Kind::String(name)) if is_header => Some(name.to_string()),
-            _ => None,
-        })
+        self.values.members(Some(parameter), "a parameter")?;
+        let text = |key: &str| parameter.member(key).and_then(Node::text);
+        Ok(text("name").filter(|_| text("in") == Some("header")).map(str::to_owned))
     }
 
     /// The value that a reference within the document leads to.
-    fn resolved(&mut self, reference: &Node) -> Option<&'a Node> {
-        let target = match &reference.kind {
-            Kind::String(text) => text.strip_prefix("#/"),
-            _ => None,
-        };
+    fn resolved(&self, reference: &Node) -> Option<&'a Node> {
+        let target = reference.text().and_then(|text| text.strip_prefix("#/"));
         let unescaped = |part: &str| part.replace("~1", "/").replace("~0", "~");
         let root = self.root;
         let found = target
@@ -81,14 +75,10 @@ impl<'a> Document<'a> {
         if found.is_none() {
             let message = "the reference leads out of the document or nowhere: its parameter is not read";
             let help = "put the parameter into this document; tools such as redocly bundle do that";
-            self.warn("skipped-entry", reference.span, message, help);
+            self.values.warn("skipped-entry", reference.span, message, help);
         }
         found
     }
-}
-
-fn is_text(node: &Node, wanted: &str) -> bool {
-    matches!(&node.kind, Kind::String(text) if **text == *wanted)
 }
 
 /// Returns whether a header is a key by which a server carries out a request once, or a condition that is true once.

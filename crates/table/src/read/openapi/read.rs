@@ -1,12 +1,11 @@
 //! A document's paths to rules.
 
-use super::document::Document;
 use super::operation::{Operation, specificity};
 use super::servers::{Bases, bases};
-use crate::TableError;
-use crate::diagnostics::Findings;
-use crate::document::{Kind, Member, Node, Source, Span};
+use crate::document::{Kind, Member, Node, Source, Span, last_of_each};
 use crate::model::{HttpSection, HttpTable, TableFile};
+use crate::values::Values;
+use crate::{Dialect, TableError};
 use gax_retry::http::{IdempotencyRule, IdempotencyTable};
 use std::collections::HashSet;
 
@@ -26,11 +25,11 @@ const METHODS: [(&str, &str); 9] = [
 /// Reads a document. Of its operations only those parts are read that say which requests they are, and what makes these safe to
 /// retry; the document is not checked otherwise.
 pub(in crate::read) fn read_openapi(source: &Source, root: &Node) -> Result<TableFile, TableError> {
-    let document = Document { source, root, findings: Findings::default() };
-    let mut reader = Reader { document, names: HashSet::new(), operations: Vec::new() };
-    reader.version()?;
-    reader.paths()?;
-    let Reader { mut operations, document, .. } = reader;
+    let values = Values::new(source, Dialect::AsWritten);
+    let mut document = Document { values, root, names: HashSet::new(), operations: Vec::new() };
+    document.version()?;
+    document.paths()?;
+    let Document { mut operations, values, .. } = document;
     // The first rule that a request matches decides: `/things/mine` goes before `/things/{id}`.
     operations.sort_by_cached_key(|operation| specificity(operation.rule.path()));
     let table = IdempotencyTable::http_methods();
@@ -43,7 +42,7 @@ pub(in crate::read) fn read_openapi(source: &Source, root: &Node) -> Result<Tabl
         ..section(source, operation.rule.name(), operation.place)
     });
     let http = HttpTable::new(table, false, defaults, own.collect());
-    Ok(TableFile { http: Some(http), findings: document.findings.into_vec(), ..TableFile::default() })
+    Ok(TableFile { http: Some(http), findings: values.findings.take(), ..TableFile::default() })
 }
 
 fn section(source: &Source, name: &str, place: Span) -> HttpSection {
@@ -57,36 +56,44 @@ fn section(source: &Source, name: &str, place: Span) -> HttpSection {
     }
 }
 
-struct Reader<'a> {
-    document: Document<'a>,
+/// A document on its way to rules.
+pub(super) struct Document<'a> {
+    pub(super) values: Values<'a>,
+    pub(super) root: &'a Node,
     /// The names of rules so far.
     names: HashSet<String>,
     operations: Vec<Operation>,
 }
 
-impl Reader<'_> {
+impl Document<'_> {
+    /// The error of a document without that member.
+    fn lacks(&self, member: &str, help: &str) -> TableError {
+        let start = Span { start: self.root.span.start, end: self.root.span.start };
+        self.values.source.error(start, format!("the document has no {member}"), help)
+    }
+
     fn version(&self) -> Result<(), TableError> {
         const HELP: &str =
             "write it as OpenAPI 3.0 or later; tools such as swagger2openapi convert older documents";
-        if let Some(swagger) = self.document.root.member("swagger") {
-            return Err(self.document.source.fault(swagger.span, "is a version of Swagger", HELP));
+        if let Some(swagger) = self.root.member("swagger") {
+            return Err(self.values.fault(swagger.span, "is a version of Swagger", HELP));
         }
-        let Some(version) = self.document.root.member("openapi") else {
-            return Err(self.document.no("openapi", "begin the document with openapi: 3.1.0"));
+        let Some(version) = self.root.member("openapi") else {
+            return Err(self.lacks("openapi", "begin the document with openapi: 3.1.0"));
         };
         match &version.kind {
             Kind::String(text) | Kind::Number(text) if text.starts_with("3.") => Ok(()),
-            _ => Err(self.document.source.fault(version.span, "is not a supported version of OpenAPI", HELP)),
+            _ => Err(self.values.fault(version.span, "is not a supported version of OpenAPI", HELP)),
         }
     }
 
     fn paths(&mut self) -> Result<(), TableError> {
-        let root = self.document.root;
+        let root = self.root;
         let Some(paths) = root.member("paths") else {
-            return Err(self.document.no("paths", "add the paths of the API's operations"));
+            return Err(self.lacks("paths", "add the paths of the API's operations"));
         };
-        let all = bases(&mut self.document, root.member("servers"))?;
-        for path in self.document.members(paths, "paths")? {
+        let all = bases(&self.values, root.member("servers"))?;
+        for path in last_of_each(self.values.members(Some(paths), "paths")?) {
             if !path.key.starts_with("x-") {
                 self.path(path, &all)?;
             }
@@ -96,19 +103,19 @@ impl Reader<'_> {
 
     fn path(&mut self, path: &Member, all: &Bases) -> Result<(), TableError> {
         if !path.key.starts_with('/') {
-            return Err(self.document.source.fault(path.key_span, "is not a path", "begin it with a slash"));
+            return Err(self.values.fault(path.key_span, "is not a path", "begin it with a slash"));
         }
-        let members = self.document.members(&path.value, "a path")?;
+        let members = self.values.members(Some(&path.value), "a path")?;
         if let Some(reference) = path.value.member("$ref") {
             let message = format!("the operations of {} are somewhere else, and are not read", path.key);
             let help = "put them into this document; tools such as redocly bundle do that";
-            self.document.warn("skipped-entry", reference.span, message, help);
+            self.values.warn("skipped-entry", reference.span, message, help);
         }
         let of_path = match path.value.member("servers") {
-            Some(servers) => bases(&mut self.document, Some(servers))?,
+            Some(servers) => bases(&self.values, Some(servers))?,
             None => all.clone(),
         };
-        for member in members {
+        for member in last_of_each(members) {
             let Some((_, method)) = METHODS.iter().find(|(key, _)| **key == *member.key) else { continue };
             self.operation(path, member, method, &of_path)?;
         }
@@ -122,25 +129,25 @@ impl Reader<'_> {
         method: &'static str,
         bases_of_path: &Bases,
     ) -> Result<(), TableError> {
-        self.document.members(&operation.value, "an operation")?;
+        self.values.members(Some(&operation.value), "an operation")?;
         let own = match operation.value.member("servers") {
-            Some(servers) => bases(&mut self.document, Some(servers))?,
+            Some(servers) => bases(&self.values, Some(servers))?,
             None => bases_of_path.clone(),
         };
-        let class = self.document.class(&path.value, &operation.value, method)?;
+        let class = self.class(&path.value, &operation.value, method)?;
         let (name, place) = self.name(path, operation, method)?;
         let (shown, is_exact) = pattern(&path.key);
         if !is_exact {
             let message = format!("{} of {name} is matched by {shown}, which matches more", path.key);
             let help = "a rule's path has one variable in a segment, and no query";
-            self.document.note("approximated", path.key_span, message, help);
+            self.values.note("approximated", path.key_span, message, help);
         }
         for (number, (base, hosts)) in own.iter().enumerate() {
             let name = if number == 0 { name.clone() } else { format!("{name} ({base})") };
             let rule = IdempotencyRule::new(name, method, &format!("{base}{shown}"), class.clone());
             let rule = rule.map_err(|error| {
                 let help = format!("correct it: {error}");
-                self.document.source.fault(path.key_span, "is not a path that can be matched", help)
+                self.values.fault(path.key_span, "is not a path that can be matched", help)
             })?;
             self.operations.push(Operation {
                 rule: rule.for_hosts(hosts.iter().cloned()),
@@ -164,18 +171,15 @@ impl Reader<'_> {
             self.names.insert(fallback.clone());
             return Ok((fallback, operation.key_span));
         };
-        let Kind::String(text) = &id.kind else {
-            let problem = format!("is {}, but operationId is a string", id.a_kind());
-            return Err(self.document.source.fault(id.span, &problem, "write a string"));
-        };
+        let text = self.values.string(id, "operationId")?;
         // The rules of the base are called by their methods, and one of that name would take the place of one of them.
-        let is_of_base = METHODS.iter().any(|(_, method)| **method == **text);
+        let is_of_base = METHODS.iter().any(|(_, method)| **method == *text);
         if !is_of_base && self.names.insert(text.to_string()) {
             return Ok((text.to_string(), id.span));
         }
         let problem = if is_of_base { "is the name of a method" } else { "comes twice" };
         let message = format!("the operation id {text:?} {problem}; this rule is called {fallback:?}");
-        self.document.warn("duplicate-name", id.span, message, "give each operation its own id");
+        self.values.warn("duplicate-name", id.span, message, "give each operation its own id");
         self.names.insert(fallback.clone());
         Ok((fallback, id.span))
     }

@@ -1,31 +1,27 @@
 //! Servers: the hosts of requests, and how their paths begin.
 
-use super::document::Document;
 use crate::TableError;
-use crate::document::{Kind, Node};
+use crate::document::Node;
+use crate::values::Values;
 use gax_retry::http::HostPattern;
 
 /// How paths begin, each with the hosts where they do; no hosts are any.
 pub(super) type Bases = Vec<(String, Vec<HostPattern>)>;
 
 /// The servers that a document, a path or an operation has. Without any there is one for every host.
-pub(super) fn bases(document: &mut Document<'_>, servers: Option<&Node>) -> Result<Bases, TableError> {
+pub(super) fn bases(values: &Values<'_>, servers: Option<&Node>) -> Result<Bases, TableError> {
     let mut all: Bases = Vec::new();
-    for server in document.items(servers, "servers")? {
-        document.members(server, "a server")?;
+    for server in values.elements(servers, "servers")? {
+        values.members(Some(server), "a server")?;
         let Some(node) = server.member("url") else {
-            return Err(document.source.fault(server.span, "has no url", "add url: https://api.example.com"));
+            return Err(values.fault(server.span, "has no url", "add url: https://api.example.com"));
         };
-        let Kind::String(url) = &node.kind else {
-            let problem = format!("is {}, but url is a string", node.a_kind());
-            return Err(document.source.fault(node.span, &problem, "write a string"));
-        };
-        let (host, base) = parts(url);
+        let (host, base) = parts(&values.string(node, "url")?);
         let host = host.map(|host| with_stars(&host).parse::<HostPattern>());
         if let Some(Err(error)) = &host {
             let message = format!("requests to any host are treated as this server's: {error}");
             let help = "write a host with a variable for a whole label, or at its end";
-            document.note("approximated", node.span, message, help);
+            values.note("approximated", node.span, message, help);
         }
         let host = host.and_then(Result::ok);
         match all.iter_mut().find(|(known, _)| *known == base) {

@@ -2,32 +2,29 @@
 
 use super::choice::{is_list_of_choices, take_choice};
 use super::read::read_service_config;
-use crate::diagnostics::Findings;
-use crate::dialect::{Form, resolve};
+use crate::dialect::{refuse_other_json, resolve};
 use crate::document::{Node, Source};
 use crate::model::TableFile;
+use crate::values::Values;
 use crate::{Dialect, Finding, Severity, TableError};
 
 /// Entries, throttling and findings of a service config.
-pub(crate) fn read_service_config_file(
-    source: &Source,
-    root: &Node,
-    dialect: Dialect,
-    mut findings: Findings,
-) -> Result<TableFile, TableError> {
+pub(crate) fn read_service_config_file(values: &Values<'_>, root: &Node) -> Result<TableFile, TableError> {
     // Google's generator knows no lists.
-    let root = match dialect {
-        Dialect::AsWritten | Dialect::Grpc if is_list_of_choices(root) => {
-            take_choice(source, root, dialect, &mut findings)?
-        }
+    let root = match values.dialect {
+        Dialect::AsWritten | Dialect::Grpc if is_list_of_choices(root) => take_choice(values, root)?,
         _ => root,
     };
-    let config = match read_service_config(source, root, dialect, &mut findings) {
-        Ok(config) => config,
-        Err(error) if dialect == Dialect::GaxJava => return Ok(dropped_file(&error)),
-        Err(error) => return Err(error),
-    };
-    resolve(source, Form::service_config(root), config, dialect, findings)
+    match read_service_config(values, root) {
+        Ok(config) => {
+            if values.dialect == Dialect::Grpc {
+                refuse_other_json(values.source, root)?;
+            }
+            resolve(values, config, values.dialect)
+        }
+        Err(error) if values.dialect == Dialect::GaxJava => Ok(dropped_file(&error)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Google's generator makes nothing of a file that it can't read. It does not even say so.
@@ -47,7 +44,8 @@ pub(crate) fn other_readers(
     root: &Node,
     no_json: Option<&TableError>,
 ) -> impl Iterator<Item = Finding> {
-    let java = match read_service_config_file(source, root, Dialect::GaxJava, Findings::default()) {
+    let read = |dialect| read_service_config_file(&Values::new(source, dialect), root);
+    let java = match read(Dialect::GaxJava) {
         Ok(file) => file.findings.into_iter().find(|finding| finding.rule() == "dropped-file"),
         Err(error) => {
             let message = format!("Google's Java generator stops, or its client fails: {}", error.message());
@@ -56,7 +54,7 @@ pub(crate) fn other_readers(
     };
     let grpc = match no_json {
         Some(error) => Some(error.clone()),
-        None => read_service_config_file(source, root, Dialect::Grpc, Findings::default()).err(),
+        None => read(Dialect::Grpc).err(),
     };
     let grpc = grpc.map(|error| {
         let message = format!("gRPC itself rejects the whole file: {}", error.message());

@@ -1,12 +1,12 @@
 //! The settings of HTTP requests: those of `[http]`, and what a rule has in their place.
 
-use super::read::{Reader, SETTINGS};
+use super::read::SETTINGS;
 use crate::TableError;
 use crate::dialect::resolve_http;
 use crate::document::{Kind, Located, Member, Node, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy};
 use crate::model::{HttpEntry, HttpFields, HttpSection};
-use crate::values::Fields;
+use crate::values::Values;
 use gax_retry::Code;
 use gax_retry::http::{StatusSet, TransportFailure, TransportFailures};
 use gax_text::closest;
@@ -28,14 +28,14 @@ pub(super) type Params<'n> = HashMap<&'n str, &'n Node>;
 const TIMEOUTS: [&str; 4] =
     ["total_timeout", "initial_rpc_timeout", "rpc_timeout_multiplier", "max_rpc_timeout"];
 
-impl Reader<'_> {
+impl Values<'_> {
     /// The fields of a table that may have settings as well, its own first; `N` is the number of all.
     pub(super) fn find_with_settings<'n, const N: usize>(
-        &mut self,
+        &self,
         node: &'n Node,
         what: &str,
         own: &[&'static str],
-    ) -> Result<Fields<'n, N>, TableError> {
+    ) -> Result<[Option<&'n Node>; N], TableError> {
         let mut all = own.iter().copied().chain(HTTP_SETTINGS).chain(SETTINGS);
         self.find(node, what, std::array::from_fn(|_| all.next().unwrap_or_default()))
     }
@@ -43,7 +43,7 @@ impl Reader<'_> {
     /// `[http]`, or a rule of it with what it inherits; places are filled in by the caller. `outer` is `[http]` and the part of
     /// the text that is the rule's.
     pub(super) fn section(
-        &mut self,
+        &self,
         name: &str,
         node: &Node,
         params: &Params<'_>,
@@ -56,10 +56,9 @@ impl Reader<'_> {
         } else {
             let merged = Node { span: node.span, kind: Kind::Object(over(&written, inherited)) };
             // Findings about what is inherited have been made where it stands.
-            let before = std::mem::take(&mut self.findings);
-            let policy = self.http_policy(&merged)?;
-            let found = std::mem::replace(&mut self.findings, before).into_vec();
-            self.findings.extend(found.into_iter().filter(|finding| {
+            let apart = Values::of_own_form(self.source);
+            let policy = apart.http_policy(&merged)?;
+            self.findings.extend(apart.findings.take().into_iter().filter(|finding| {
                 let place = finding.origin().map_or(0, |origin| origin.span().start);
                 outer.is_none_or(|(outer, extent)| {
                     let is_repeated = outer.policy.is_some() && finding.rule() == "no-max-attempts";
@@ -80,26 +79,23 @@ impl Reader<'_> {
 
     /// The settings that a table says itself or by its params.
     fn written(&self, node: &Node, params: &Params<'_>) -> Result<Vec<Member>, TableError> {
-        let Kind::Object(members) = &node.kind else { return Ok(Vec::new()) };
         let is_setting = |name: &str| HTTP_SETTINGS.contains(&name) || SETTINGS.contains(&name);
         if let Some(codes) = node.member("codes") {
             let help = "write statuses = [429, 503], and failures = [\"connect\"] for failures below HTTP";
-            return Err(self.source.fault(codes.span, "are codes of RPCs", help));
+            return Err(self.fault(codes.span, "are codes of RPCs", help));
         }
-        let own: Vec<Member> = members
+        let own: Vec<Member> = node
+            .members()
             .iter()
             .filter(|member| is_setting(&member.key) && *member.key != *"params")
             .cloned()
             .collect();
         let Some(name) = node.member("params") else { return Ok(own) };
         let (_, params) = self.defined(name, "params", params)?;
-        match &params.kind {
-            Kind::Object(params) => Ok(over(&own, params)),
-            _ => Ok(own),
-        }
+        Ok(over(&own, params.members()))
     }
 
-    fn http_policy(&mut self, merged: &Node) -> Result<HttpEntry, TableError> {
+    fn http_policy(&self, merged: &Node) -> Result<HttpEntry, TableError> {
         let fields = self.http_fields(merged)?;
         let settings = self.settings(merged, None)?;
         let span = merged.member("statuses").map_or(merged.span, |node| node.span);
@@ -107,7 +103,7 @@ impl Reader<'_> {
         let hedging = merged.member("hedging").map(|node| self.hedging(node)).transpose()?;
         if let Some(codes) = hedging.as_ref().and_then(|hedging| hedging.non_fatal_codes.as_ref()) {
             let help = "leave them out: the statuses that are retried don't end a hedged request";
-            return Err(self.source.fault(codes.span, "are codes of RPCs", help));
+            return Err(self.fault(codes.span, "are codes of RPCs", help));
         }
         let hedging = hedging
             .map(|hedging| Box::new(HedgingPolicy { non_fatal_codes: Some(codes.clone()), ..hedging }));
@@ -121,7 +117,7 @@ impl Reader<'_> {
             own: settings.own.into(),
             ..MethodConfig::default()
         };
-        let entry = resolve_http(self.source, &config, &mut self.findings)?;
+        let entry = resolve_http(self, &config)?;
         Ok(HttpEntry::new(entry, fields))
     }
 
@@ -134,7 +130,7 @@ impl Reader<'_> {
         if let Some(node) = merged.member("statuses") {
             fields.statuses_origin = Some(self.source.origin(node.span));
             fields.statuses = StatusSet::EMPTY;
-            for element in self.scalars.array(node, "statuses")? {
+            for element in self.array(node, "statuses")? {
                 let (first, last) = self.status(element)?;
                 fields.statuses = fields.statuses.with_range(first, last);
                 // A whole class of wrong requests begins with one.
@@ -145,12 +141,12 @@ impl Reader<'_> {
         }
         if let Some(node) = merged.member("failures") {
             fields.failures = TransportFailures::NONE;
-            for element in self.scalars.array(node, "failures")? {
+            for element in self.array(node, "failures")? {
                 fields.failures = fields.failures.with(self.failure(element)?);
             }
         }
         let heeded =
-            merged.member("retry_after").map(|node| self.scalars.boolean(node, "retry_after")).transpose()?;
+            merged.member("retry_after").map(|node| self.boolean(node, "retry_after")).transpose()?;
         fields.retry_after_origin = heeded.as_ref().map(|word| self.source.origin(word.span));
         fields.retry_after = heeded.map(|word| word.value);
         Ok(fields)
@@ -165,32 +161,30 @@ impl Reader<'_> {
             Kind::Number(text) => match text.parse::<u16>() {
                 Ok(status @ 400..=599) => Ok((status, status)),
                 Ok(200..=299) => {
-                    Err(self.source.fault(node.span, "is a success, after which nothing is retried", HELP))
+                    Err(self.fault(node.span, "is a success, after which nothing is retried", HELP))
                 }
-                Ok(100..=399) => {
-                    Err(self.source.fault(node.span, "is not an error, so it is not retried", HELP))
-                }
-                _ => Err(self.source.fault(node.span, "is not an HTTP status", HELP)),
+                Ok(100..=399) => Err(self.fault(node.span, "is not an error, so it is not retried", HELP)),
+                _ => Err(self.fault(node.span, "is not an HTTP status", HELP)),
             },
-            _ => Err(self.source.fault(node.span, "is not an HTTP status", HELP)),
+            _ => Err(self.fault(node.span, "is not an HTTP status", HELP)),
         }
     }
 
     fn failure(&self, node: &Node) -> Result<TransportFailure, TableError> {
-        let text = self.scalars.string(node, "a failure")?;
+        let text = self.string(node, "a failure")?;
         let retried = || TransportFailure::ALL.iter().filter(|kind| TransportFailures::ALL.contains(**kind));
         if let Some(failure) = retried().find(|kind| kind.as_str() == &*text) {
             return Ok(*failure);
         }
         if *text == *TransportFailure::Unreadable.as_str() {
             let problem = "is never retried: another attempt would get the same response";
-            return Err(self.source.fault(node.span, problem, "leave it out"));
+            return Err(self.fault(node.span, problem, "leave it out"));
         }
         let help = match closest(&text, retried().map(|kind| kind.as_str())) {
             Some(close) => format!("did you mean {close:?}?"),
             None => format!("write {}", TransportFailures::ALL),
         };
-        Err(self.source.fault(node.span, "is not a failure below HTTP", help))
+        Err(self.fault(node.span, "is not a failure below HTTP", help))
     }
 }
 
@@ -221,8 +215,6 @@ fn codes_of(fields: &HttpFields, span: Span) -> Located<Vec<Located<Code>>> {
 }
 
 pub(super) fn params_of(root: &Node) -> Params<'_> {
-    match root.member("params").map(|node| &node.kind) {
-        Some(Kind::Object(members)) => members.iter().map(|member| (&*member.key, &member.value)).collect(),
-        _ => HashMap::new(),
-    }
+    let params = root.member("params").map_or(&[][..], Node::members);
+    params.iter().map(|member| (&*member.key, &member.value)).collect()
 }

@@ -2,12 +2,11 @@
 
 use super::inherit::fill_in;
 use super::names::read_name;
-use crate::diagnostics::Findings;
-use crate::dialect::{Form, resolve};
+use crate::dialect::resolve;
 use crate::document::{Kind, Located, Member, Node, Source, Span};
 use crate::model::TableFile;
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
-use crate::values::{Fields, Scalars, rest};
+use crate::values::{Values, rest};
 use crate::{Dialect, TableError};
 use gax_retry::Code;
 use gax_text::{DurationError, closest, parse_nanos};
@@ -54,22 +53,16 @@ pub(crate) fn read_toml_table(
     root: &Node,
     dialect: Dialect,
 ) -> Result<TableFile, TableError> {
-    let mut reader = Reader { source, scalars: Scalars::of_own_form(source), findings: Findings::default() };
-    let config = reader.table(root)?;
+    let values = Values::of_own_form(source);
+    let config = values.table(root)?;
     #[cfg(feature = "http")]
-    let (http, allowed) = root.member("http").map(|node| reader.http(root, node)).transpose()?.unzip();
-    let file = resolve(source, Form::TOML, config, dialect, reader.findings)?;
+    let (http, allowed) = root.member("http").map(|node| values.http(root, node)).transpose()?.unzip();
+    let file = resolve(&values, config, dialect)?;
     #[cfg(feature = "http")]
     let suppressions = file.suppressions.into_iter().chain(allowed.into_iter().flatten()).collect();
     #[cfg(feature = "http")]
     let file = TableFile { suppressions, http, ..file };
     Ok(file)
-}
-
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Source,
-    pub(super) scalars: Scalars<'a>,
-    pub(super) findings: Findings,
 }
 
 type Codes = Located<Vec<Located<Code>>>;
@@ -84,22 +77,22 @@ struct Definitions<'n> {
     params: HashMap<&'n str, &'n Node>,
 }
 
-impl Reader<'_> {
-    fn table(&mut self, root: &Node) -> Result<ServiceConfig, TableError> {
+impl Values<'_> {
+    fn table(&self, root: &Node) -> Result<ServiceConfig, TableError> {
         // The last one is for HTTP only, and read apart.
         let names = ["codes", "params", "entry", "retry_throttling", "grpc", "allow", "http"];
         #[cfg_attr(not(feature = "convert"), expect(unused_variables, reason = "grpc is kept for writing"))]
         let [codes, params, entries, throttling, grpc, allow, _] = self.find(root, "a retry table", names)?;
         let mut definitions = Definitions::default();
-        for member in self.members(codes, "codes")? {
-            let codes = self.scalars.codes(&member.value, "codes", &mut self.findings)?;
+        for member in self.tables(codes, "codes")? {
+            let codes = self.codes(&member.value, "codes")?;
             definitions.codes.insert(&member.key, codes);
         }
-        for member in self.members(params, "params")? {
+        for member in self.tables(params, "params")? {
             self.find(&member.value, "params", SETTINGS)?;
             definitions.params.insert(&member.key, &member.value);
         }
-        let entries = self.scalars.elements(entries, "entry")?;
+        let entries = self.elements(entries, "entry")?;
         self.find_unused(root, codes, "codes")?;
         self.find_unused(root, params, "params")?;
         let mut methods = Vec::new();
@@ -125,26 +118,21 @@ impl Reader<'_> {
     }
 
     /// Definitions that neither an entry nor a rule names.
-    fn find_unused(&mut self, root: &Node, defined: Option<&Node>, what: &str) -> Result<(), TableError> {
+    fn find_unused(&self, root: &Node, defined: Option<&Node>, what: &str) -> Result<(), TableError> {
         let http = root.member("http");
         let lists = [root.member("entry"), http.and_then(|http| http.member("rule"))];
         let users = lists.into_iter().flatten().flat_map(Node::items).chain(http);
-        let named: HashSet<&str> = users
-            .filter_map(|user| match &user.member(what)?.kind {
-                Kind::String(name) => Some(&**name),
-                _ => None,
-            })
-            .collect();
-        for member in self.members(defined, what)?.iter().filter(|member| !named.contains(&*member.key)) {
+        let named: HashSet<&str> = users.filter_map(|user| user.member(what)?.text()).collect();
+        for member in self.tables(defined, what)?.iter().filter(|member| !named.contains(&*member.key)) {
             let message = format!("nothing names {:?} of [{what}]", member.key);
             let help = format!("remove it, or write {what} = {:?} in an entry", member.key);
-            self.findings.push(self.source.note("no-effect", member.key_span, message, help));
+            self.note("no-effect", member.key_span, message, help);
         }
         Ok(())
     }
 
     fn entry(
-        &mut self,
+        &self,
         node: &Node,
         extent: Span,
         definitions: &Definitions<'_>,
@@ -154,18 +142,17 @@ impl Reader<'_> {
         });
         self.find(node, "an entry", all)?;
         let field = |name: &str| node.member(name);
-        let boolean = |name| field(name).map(|node| self.scalars.boolean(node, name)).transpose();
+        let boolean = |name| field(name).map(|node| self.boolean(node, name)).transpose();
         let [idempotent, inherits, waits] = ["idempotent", "inherit", "wait_for_ready"].map(boolean);
-        let names = field("for").ok_or_else(|| {
-            self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
-        })?;
-        let names = self.scalars.array(names, "for")?;
-        let read = |name| read_name(&self.scalars, name, &mut self.findings);
-        let names = names.iter().map(read).collect::<Result<_, _>>()?;
+        let names = field("for")
+            .ok_or_else(|| self.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]"))?;
+        let names = self.array(names, "for")?;
+        let names = names.iter().map(|name| read_name(self, name)).collect::<Result<_, _>>()?;
         let params =
             field("params").map(|name| self.defined(name, "params", &definitions.params)).transpose()?;
         let settings = self.settings(node, params.as_ref().map(|(_, node)| **node))?;
-        let (codes_name, codes) = self.codes(field("codes"), definitions)?.unzip();
+        let (codes_name, codes) =
+            field("codes").map(|node| self.named_codes(node, definitions)).transpose()?.unzip();
         let own = OwnFields {
             definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
             polling: field("polling").map(|node| self.polling(node)).transpose()?,
@@ -193,36 +180,32 @@ impl Reader<'_> {
         };
         if let (Some(_), Some(hedging)) = (&method.retry, &method.hedging) {
             let problem = "can't be used, because the entry also retries";
-            return Err(self.source.fault(hedging.span, problem, "remove one of the two"));
+            return Err(self.fault(hedging.span, problem, "remove one of the two"));
         }
         Ok((method, inherits.filter(|inherits| inherits.value).map(|inherits| inherits.span)))
     }
 
     /// The settings of an entry: its own, else those of its params.
-    pub(super) fn settings(&mut self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
-        let mut findings = Findings::default();
+    pub(super) fn settings(&self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
         let find = |name: &str| entry.member(name).or_else(|| params.and_then(|params| params.member(name)));
         let time = |name| find(name).map(|node| self.time(node)).transpose();
         let timeout = |name| find(name).map(|node| self.timeout(node)).transpose();
-        let number = |name| find(name).map(|node| self.scalars.number(node, name)).transpose();
-        let only = match find("only_with_server_delay") {
-            Some(node) => {
-                let codes = self.scalars.codes(node, "only_with_server_delay", &mut findings)?;
-                let set = codes.value.iter().map(|code| code.value).collect();
-                Some(Located { value: set, span: codes.span })
-            }
-            None => None,
-        };
-        let settings = Settings {
+        let number = |name| find(name).map(|node| self.number(node, name)).transpose();
+        let only = find("only_with_server_delay");
+        let only = only.map(|node| self.codes(node, "only_with_server_delay")).transpose()?;
+        Ok(Settings {
             timeout: timeout("timeout")?,
             own: OwnFields {
                 total_timeout: timeout("total_timeout")?,
-                jittered: find("jittered").map(|node| self.scalars.boolean(node, "jittered")).transpose()?,
+                jittered: find("jittered").map(|node| self.boolean(node, "jittered")).transpose()?,
                 initial_rpc_timeout: timeout("initial_rpc_timeout")?,
                 rpc_timeout_multiplier: number("rpc_timeout_multiplier")?,
                 max_rpc_timeout: timeout("max_rpc_timeout")?,
                 max_server_delay: time("max_server_delay")?,
-                only_with_server_delay: only,
+                only_with_server_delay: only.map(|codes| Located {
+                    value: codes.value.iter().map(|code| code.value).collect(),
+                    span: codes.span,
+                }),
                 ..OwnFields::default()
             },
             retry: RetryPolicy {
@@ -231,33 +214,26 @@ impl Reader<'_> {
                 multiplier: number("retry_delay_multiplier")?,
                 max_backoff: time("max_retry_delay")?,
                 max_attempts: find("max_attempts")
-                    .map(|node| self.scalars.count(node, "max_attempts"))
+                    .map(|node| self.count(node, "max_attempts"))
                     .transpose()?,
                 codes: None,
             },
-        };
-        self.findings.extend(findings.into_vec());
-        Ok(settings)
+        })
     }
 
     /// The timeout among what only a service config says: zero, which limits nothing except for gRPC itself.
     fn service_config_timeout(&self, rest: &mut Vec<Member>) -> Result<Option<Located<i128>>, TableError> {
         let Some(index) = rest.iter().position(|member| &*member.key == "timeout") else { return Ok(None) };
-        self.scalars.duration(&rest.remove(index).value, "timeout").map(Some)
+        self.duration(&rest.remove(index).value, "timeout").map(Some)
     }
 
     /// Codes, by name or as a list.
-    fn codes(
-        &mut self,
-        node: Option<&Node>,
-        definitions: &Definitions<'_>,
-    ) -> Result<Option<NamedCodes>, TableError> {
-        let Some(node) = node else { return Ok(None) };
+    fn named_codes(&self, node: &Node, definitions: &Definitions<'_>) -> Result<NamedCodes, TableError> {
         if let Kind::String(_) = node.kind {
             let (name, codes) = self.defined(node, "codes", &definitions.codes)?;
-            return Ok(Some((Some(name), codes.clone())));
+            return Ok((Some(name), codes.clone()));
         }
-        Ok(Some((None, self.scalars.codes(node, "codes", &mut self.findings)?)))
+        Ok((None, self.codes(node, "codes")?))
     }
 
     pub(super) fn defined<'d, T>(
@@ -266,61 +242,50 @@ impl Reader<'_> {
         what: &str,
         definitions: &'d HashMap<&'d str, T>,
     ) -> Result<(Arc<str>, &'d T), TableError> {
-        let name = self.scalars.string(node, what)?;
+        let name = self.string(node, what)?;
         let definition = definitions.get(&*name).ok_or_else(|| {
             let help = match closest(&name, definitions.keys().copied()) {
                 Some(close) => format!("did you mean {close:?}?"),
                 None => format!("add it under [{what}]"),
             };
-            self.source.fault(node.span, &format!("is not defined under [{what}]"), help)
+            self.fault(node.span, &format!("is not defined under [{what}]"), help)
         })?;
         Ok((name, definition))
     }
 
-    pub(super) fn hedging(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
+    pub(super) fn hedging(&self, node: &Node) -> Result<HedgingPolicy, TableError> {
         let names = ["max_attempts", "delay", "percentile", "non_fatal_codes"];
         let [attempts, delay, percentile, codes] = self.find(node, "hedging", names)?;
-        let percentile = percentile.map(|node| self.scalars.number(node, "percentile")).transpose()?;
+        let percentile = percentile.map(|node| self.number(node, "percentile")).transpose()?;
         if let Some(percentile) = percentile.filter(|number| !(number.value > 0.0 && number.value < 1.0)) {
             let help = "write a number above 0 and below 1, such as 0.95";
-            return Err(self.source.fault(percentile.span, "is not a percentile", help));
+            return Err(self.fault(percentile.span, "is not a percentile", help));
         }
         Ok(HedgingPolicy {
             span: node.span,
-            max_attempts: attempts.map(|node| self.scalars.count(node, "max_attempts")).transpose()?,
+            max_attempts: attempts.map(|node| self.count(node, "max_attempts")).transpose()?,
             delay: delay.map(|node| self.time(node)).transpose()?,
             percentile,
-            non_fatal_codes: codes
-                .map(|node| self.scalars.codes(node, "non_fatal_codes", &mut self.findings))
-                .transpose()?,
+            non_fatal_codes: codes.map(|node| self.codes(node, "non_fatal_codes")).transpose()?,
         })
     }
 
-    fn throttling(&mut self, node: &Node) -> Result<Throttling, TableError> {
+    fn throttling(&self, node: &Node) -> Result<Throttling, TableError> {
         let [tokens, ratio] = self.find(node, "retry_throttling", ["max_tokens", "token_ratio"])?;
         Ok(Throttling {
             span: node.span,
-            max_tokens: tokens.map(|node| self.scalars.number(node, "max_tokens")).transpose()?,
-            token_ratio: ratio.map(|node| self.scalars.number(node, "token_ratio")).transpose()?,
+            max_tokens: tokens.map(|node| self.number(node, "max_tokens")).transpose()?,
+            token_ratio: ratio.map(|node| self.number(node, "token_ratio")).transpose()?,
         })
     }
 
-    pub(super) fn find<'n, const N: usize>(
-        &mut self,
-        node: &'n Node,
-        what: &str,
-        names: [&str; N],
-    ) -> Result<Fields<'n, N>, TableError> {
-        self.scalars.find(node, what, names, &mut self.findings)
-    }
-
-    pub(super) fn members<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Member], TableError> {
+    fn tables<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Member], TableError> {
         match node {
             None => Ok(&[]),
             Some(Node { kind: Kind::Object(members), .. }) => Ok(members),
             Some(node) => {
                 let problem = format!("is {}, but {name} is a table", node.a_kind());
-                Err(self.source.fault(node.span, &problem, format!("write [{name}]")))
+                Err(self.fault(node.span, &problem, format!("write [{name}]")))
             }
         }
     }
@@ -328,13 +293,10 @@ impl Reader<'_> {
     fn time(&self, node: &Node) -> Result<Located<i128>, TableError> {
         let Kind::String(text) = &node.kind else {
             let help = "write a number with its unit in quotes, such as \"100ms\"";
-            return Err(self.source.fault(
-                node.span,
-                &format!("is {}, but a time is a string", node.a_kind()),
-                help,
-            ));
+            let problem = format!("is {}, but a time is a string", node.a_kind());
+            return Err(self.fault(node.span, &problem, help));
         };
-        let fault = |error: DurationError| self.source.fault(node.span, &error.problem, error.help);
+        let fault = |error: DurationError| self.fault(node.span, &error.problem, error.help);
         let value = i128::try_from(parse_nanos(text).map_err(fault)?).unwrap_or(i128::MAX);
         Ok(Located { value, span: node.span })
     }
@@ -344,19 +306,19 @@ impl Reader<'_> {
         let time = self.time(node)?;
         if time.value == 0 {
             let help = "write a time above zero";
-            return Err(self.source.fault(node.span, "is a timeout of zero", help));
+            return Err(self.fault(node.span, "is a timeout of zero", help));
         }
         Ok(time)
     }
 
-    pub(super) fn duration(&self, node: &Node) -> Result<Duration, TableError> {
+    pub(super) fn short_time(&self, node: &Node) -> Result<Duration, TableError> {
         self.to_duration(self.time(node)?)
     }
 
     pub(super) fn to_duration(&self, time: Located<i128>) -> Result<Duration, TableError> {
         u64::try_from(time.value)
             .map(Duration::from_nanos)
-            .map_err(|_| self.source.fault(time.span, "is too long", "write a time of less than 500 years"))
+            .map_err(|_| self.fault(time.span, "is too long", "write a time of less than 500 years"))
     }
 }
 
