@@ -1,25 +1,26 @@
-//! Dialects of retry tables, as a flag names them.
+//! Values that have a name, such as the dialects of retry tables.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gax_table::Dialect;
+use std::error::Error;
+use std::str::FromStr;
 
-/// Which client's interpretation of a retry table to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectName {
-    /// Exactly what the table says (the default)
-    AsWritten,
-    /// As Google's Java generator reads it
-    GaxJava,
-    /// As gRPC itself reads it
-    Grpc,
+/// Reads one of these names, each with what the help says of it.
+pub(crate) fn named<T, const N: usize>(
+    names: [(&'static str, &'static str); N],
+) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
+{
+    let values = names.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
 }
 
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::AsWritten => Dialect::AsWritten,
-            DialectName::GaxJava => Dialect::GaxJava,
-            DialectName::Grpc => Dialect::Grpc,
-        }
-    }
+/// Which client's interpretation of a retry table to use.
+pub(crate) fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    named([
+        ("as-written", "Exactly what the table says (the default)"),
+        ("gax-java", "As Google's Java generator reads it"),
+        ("grpc", "As gRPC itself reads it"),
+    ])
 }

@@ -11,7 +11,7 @@ mod outcome;
 
 pub(crate) use address::address;
 pub(crate) use codes::{Codes, codes, failure_code};
-pub(crate) use dialect::DialectName;
+pub(crate) use dialect::{dialect, named};
 pub(crate) use gax_text::parse_duration as duration;
 pub(crate) use number::{attempts, failures, fresh_seed, load, multiplier, samples, seed};
 pub(crate) use outcome::outcome;

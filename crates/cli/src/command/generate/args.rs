@@ -1,8 +1,9 @@
 //! The flags of `gax generate`.
 
 use crate::command::Format;
-use crate::value::DialectName;
+use crate::value;
 use clap::Args;
+use gax_table::Dialect;
 use std::path::{Path, PathBuf};
 
 /// Write settings and clients for protos and retry tables, without a build script
@@ -34,8 +35,8 @@ pub(crate) struct GenerateArgs {
     pub(super) service_yaml: Option<PathBuf>,
 
     /// Which client's interpretation of the tables to use
-    #[arg(long, value_enum, default_value_t = DialectName::AsWritten, help_heading = "Input")]
-    pub(super) dialect: DialectName,
+    #[arg(long, value_parser = value::dialect(), default_value_t = Dialect::AsWritten, help_heading = "Input")]
+    pub(super) dialect: Dialect,
 
     /// Directory to search for protos and their imports; may be repeated
     #[arg(long, value_name = "DIR", num_args = 1.., default_value = ".", help_heading = "Input")]

@@ -49,7 +49,7 @@ struct Inputs {
 
 fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
     let mut builder = configure()
-        .dialect(args.dialect.into())
+        .dialect(args.dialect)
         .deny_unknown_methods(args.deny_unknown_methods)
         .build_client(!args.no_client)
         .build_server(!args.no_server)

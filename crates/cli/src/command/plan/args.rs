@@ -2,9 +2,11 @@
 
 use crate::command::Format;
 use crate::command::table::client;
-use crate::value::{self, Codes, DialectName};
-use clap::{Args, ValueEnum};
+use crate::value::{self, Codes};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use gax_retry::{Compatibility, Response};
+use gax_table::Dialect;
 use gax_table::clients::Client;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,8 +43,8 @@ pub(crate) struct PlanArgs {
     pub(super) method: Option<String>,
 
     /// Which client's interpretation of the table to use
-    #[arg(long, value_enum, help_heading = "Table")]
-    pub(super) dialect: Option<DialectName>,
+    #[arg(long, value_parser = value::dialect(), help_heading = "Table")]
+    pub(super) dialect: Option<Dialect>,
 
     /// Print the attempts of another gRPC client instead: grpc-go, grpc-java, grpcio or grpc-js
     #[arg(
@@ -64,8 +66,8 @@ pub(crate) struct PlanArgs {
     pub(super) outcome: Vec<Response>,
 
     /// Which rules turn settings into attempts [default: grpc for a table in that dialect, else documented]
-    #[arg(long, value_enum)]
-    compat: Option<Compat>,
+    #[arg(long, value_parser = compat())]
+    compat: Option<Compatibility>,
 
     /// Draw random waits, as clients do; without it every wait is the full delay
     #[arg(long, help_heading = "Jitter")]
@@ -191,15 +193,12 @@ pub(super) struct SettingsFlags {
     pub(super) logical_timeout: Option<Duration>,
 }
 
-/// The rules, as the flag names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Compat {
-    /// The documentation of Google's client libraries
-    Documented,
-    /// As gax-java does, attempt for attempt
-    GaxJava,
-    /// As gRPC itself does with a service config (gRFC A6)
-    Grpc,
+fn compat() -> impl TypedValueParser<Value = Compatibility> {
+    value::named([
+        ("documented", "The documentation of Google's client libraries"),
+        ("gax-java", "As gax-java does, attempt for attempt"),
+        ("grpc", "As gRPC itself does with a service config (gRFC A6)"),
+    ])
 }
 
 impl PlanArgs {
@@ -217,20 +216,7 @@ impl PlanArgs {
     }
 
     /// The rules to plan by.
-    pub(super) fn compat(&self) -> Compat {
-        self.compat.unwrap_or(match self.dialect {
-            Some(DialectName::Grpc) => Compat::Grpc,
-            _ => Compat::Documented,
-        })
-    }
-}
-
-impl From<Compat> for Compatibility {
-    fn from(compat: Compat) -> Self {
-        match compat {
-            Compat::Documented => Compatibility::Documented,
-            Compat::GaxJava => Compatibility::GaxJava,
-            Compat::Grpc => Compatibility::Grpc,
-        }
+    pub(super) fn compat(&self) -> Compatibility {
+        self.compat.unwrap_or(self.dialect.unwrap_or_default().default_compatibility())
     }
 }

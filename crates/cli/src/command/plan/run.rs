@@ -30,7 +30,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     {
         return Err(usage!("{flag} has no effect on a hedged call, which isn't retried; leave it out"));
     }
-    let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into())
+    let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat())
         .with_hedging(subject.hedging);
     let is_stream = args.outcome.iter().any(|outcome| outcome.is_of_stream());
     let policy = if is_stream { policy.for_kind(MethodKind::ServerStreaming) } else { policy };

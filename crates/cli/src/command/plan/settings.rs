@@ -1,9 +1,9 @@
 //! The settings that are planned.
 
-use super::args::{Compat, HedgingFlags, PlanArgs, SettingsFlags};
+use super::args::{HedgingFlags, PlanArgs, SettingsFlags};
 use super::table::{TableMethod, method};
 use crate::failure::Failure;
-use gax_retry::{Code, CodeSet, Hedging, RetrySettings, RetrySettingsBuilder, SettingsError};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings, RetrySettingsBuilder, SettingsError};
 
 /// The settings' names; a flag is such a name in kebab case.
 const NAMES: [&str; 8] = [
@@ -54,7 +54,7 @@ fn hedging(flags: &HedgingFlags) -> Option<Hedging> {
 /// The builder's settings with those of the flags in their place.
 fn applied(
     flags: &SettingsFlags,
-    compat: Compat,
+    compat: Compatibility,
     mut builder: RetrySettingsBuilder,
 ) -> Result<RetrySettings, String> {
     if let Some(timeout) = flags.logical_timeout {
@@ -63,7 +63,7 @@ fn applied(
             return Err(sentence.to_owned());
         }
         builder = builder.logical_timeout(timeout);
-        if compat == Compat::GaxJava {
+        if compat == Compatibility::GaxJava {
             builder = builder.max_attempts(None);
         }
     }
@@ -78,8 +78,8 @@ fn applied(
     set! { total_timeout initial_retry_delay retry_delay_multiplier max_retry_delay max_attempts }
     set! { initial_rpc_timeout rpc_timeout_multiplier max_rpc_timeout }
     let settings = match compat {
-        Compat::Grpc => builder.build_for_grpc(),
-        Compat::Documented | Compat::GaxJava => builder.build(),
+        Compatibility::Grpc => builder.build_for_grpc(),
+        _ => builder.build(),
     };
     settings.map_err(|error| in_flags(&error))
 }

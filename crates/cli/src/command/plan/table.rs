@@ -57,7 +57,7 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<TableMethod>, Failure> {
         }
         (None, None) => return Ok(None),
     };
-    let dialect = args.dialect.map(Into::into).unwrap_or_default();
+    let dialect = args.dialect.unwrap_or_default();
     let file = Input::table(file)?;
     let table = RetryTable::reader().dialect(dialect).file_name(&file.name).read(&file.content);
     let table = table.map_err(|error| usage!("--table: {error}"))?;

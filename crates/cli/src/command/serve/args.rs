@@ -2,9 +2,10 @@
 
 use crate::command::Format;
 use crate::command::table::ProtoFlags;
-use crate::value::{self, DialectName};
+use crate::value;
 use clap::Args;
 use gax_retry::Code;
+use gax_table::Dialect;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -56,8 +57,8 @@ pub(crate) struct ServeArgs {
     pub(super) compare: Option<PathBuf>,
 
     /// Which client's interpretation of the table to use
-    #[arg(long, value_enum, default_value_t = DialectName::Grpc, requires = "compare", help_heading = "Comparison")]
-    pub(super) dialect: DialectName,
+    #[arg(long, value_parser = value::dialect(), default_value_t = Dialect::Grpc, requires = "compare", help_heading = "Comparison")]
+    pub(super) dialect: Dialect,
 
     /// How much later than the table says an attempt may arrive
     #[arg(

@@ -7,7 +7,6 @@ use crate::command::warn;
 use crate::failure::{Failure, usage};
 use crate::input::Input;
 use crate::render::Ms;
-use crate::value::DialectName;
 use gax_retry::jitter::JitterSource;
 use gax_retry::{Attempt, AttemptPlan, Compatibility, Policy, Response, RetryBudget};
 use gax_table::{HedgingPolicy, RetryTable};
@@ -50,14 +49,10 @@ impl Comparison {
     pub(super) fn read(args: &ServeArgs) -> Result<Option<Self>, Failure> {
         let Some(path) = &args.compare else { return Ok(None) };
         let file = Input::table(path)?;
-        let reader = RetryTable::reader().dialect(args.dialect.into()).file_name(&file.name);
+        let reader = RetryTable::reader().dialect(args.dialect).file_name(&file.name);
         let table = reader.read(&file.content).map_err(|error| usage!("--compare: {error}"))?;
         warn(table.findings());
-        let compatibility = match args.dialect {
-            DialectName::AsWritten => Compatibility::Documented,
-            DialectName::GaxJava => Compatibility::GaxJava,
-            DialectName::Grpc => Compatibility::Grpc,
-        };
+        let compatibility = args.dialect.compatibility();
         let budgets = table.throttling().map(|throttling| [throttling.budget(), throttling.budget()]);
         Ok(Some(Self { table, compatibility, slack: args.slack, budgets }))
     }

@@ -1,10 +1,9 @@
 //! Estimates of policies, made once for equal ones.
 
 use gax_retry::CodeSet;
-use gax_table::{HedgingPolicy, MethodPolicy, SettingsKey};
+use gax_table::{MethodPolicy, SettingsKey};
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// Of how many policies the values are remembered.
 const REMEMBERED: usize = 256;
@@ -15,41 +14,12 @@ pub(super) struct ByPolicy<V> {
     known: HashMap<PolicyKey, Rc<V>>,
 }
 
-/// All of a policy that operations run by: equal policies have equal keys.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct PolicyKey {
-    codes: CodeSet,
-    settings: SettingsKey,
-    hedging: Option<HedgingKey>,
-}
+/// Codes, settings and hedging: policies that have these in common differ in nothing that is estimated.
+pub(super) type PolicyKey = (CodeSet, SettingsKey, Option<String>);
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct HedgingKey {
-    max_attempts: Option<u32>,
-    delay: Duration,
-    percentile: Option<u64>,
-    non_fatal_codes: CodeSet,
-}
-
-impl From<MethodPolicy<'_>> for PolicyKey {
-    fn from(policy: MethodPolicy<'_>) -> Self {
-        Self {
-            codes: policy.codes(),
-            settings: policy.settings().into(),
-            hedging: policy.hedging().map(HedgingKey::from),
-        }
-    }
-}
-
-impl From<&HedgingPolicy> for HedgingKey {
-    fn from(hedging: &HedgingPolicy) -> Self {
-        Self {
-            max_attempts: hedging.max_attempts(),
-            delay: hedging.delay(),
-            percentile: hedging.percentile().map(f64::to_bits),
-            non_fatal_codes: hedging.non_fatal_codes(),
-        }
-    }
+pub(super) fn key_of(policy: MethodPolicy<'_>) -> PolicyKey {
+    let hedging = policy.hedging().map(|hedging| format!("{hedging:?}"));
+    (policy.codes(), policy.settings().into(), hedging)
 }
 
 impl<V> ByPolicy<V> {
@@ -59,7 +29,7 @@ impl<V> ByPolicy<V> {
 
     /// The value of a policy, made if it is not remembered.
     pub(super) fn get(&mut self, policy: MethodPolicy<'_>, make: impl FnOnce() -> V) -> Rc<V> {
-        let key = PolicyKey::from(policy);
+        let key = key_of(policy);
         if let Some(known) = self.known.get(&key) {
             return Rc::clone(known);
         }

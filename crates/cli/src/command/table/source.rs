@@ -2,8 +2,9 @@
 
 use crate::failure::{Failure, usage};
 use crate::input::Input;
-use crate::value::DialectName;
-use clap::{Args, ValueEnum};
+use crate::value;
+use clap::Args;
+use clap::builder::TypedValueParser;
 use gax_table::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat, TableReader};
 use miette::Diagnostic as _;
 use std::collections::HashMap;
@@ -15,12 +16,12 @@ use tonic_gax_build::{Protos, describe_encoded_fds, describe_protos};
 #[command(next_help_heading = "Tables")]
 pub(super) struct Reading {
     /// Which client's interpretation of the table to use
-    #[arg(long, value_enum, default_value_t = DialectName::AsWritten)]
-    dialect: DialectName,
+    #[arg(long, value_parser = value::dialect(), default_value_t = Dialect::AsWritten)]
+    dialect: Dialect,
 
     /// Format of the tables; by default it is detected from their content
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FormatName>,
+    #[arg(long, value_parser = format(), value_name = "FORMAT")]
+    from: Option<TableFormat>,
 }
 
 /// The protos that tables are for.
@@ -56,19 +57,14 @@ pub(in crate::command) struct Api {
     pub(in crate::command) descriptor_set: Vec<u8>,
 }
 
-/// The format, as the flag names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatName {
-    /// A gRPC service config
-    Grpc,
-    /// GAPIC YAML
-    Gapic,
-    /// A client config of Google's Node generator
-    ClientConfig,
-    /// This project's own format
-    Toml,
-    /// An OpenAPI document
-    Openapi,
+fn format() -> impl TypedValueParser<Value = TableFormat> {
+    value::named([
+        ("grpc", "A gRPC service config"),
+        ("gapic", "GAPIC YAML"),
+        ("client-config", "A client config of Google's Node generator"),
+        ("toml", "This project's own format"),
+        ("openapi", "An OpenAPI document"),
+    ])
 }
 
 /// A table with its file.
@@ -80,7 +76,7 @@ pub(super) struct Loaded {
 
 impl Reading {
     pub(super) fn dialect(&self) -> Dialect {
-        self.dialect.into()
+        self.dialect
     }
 
     /// Reads what may turn out to be no table, and asks other readers of a service config too.
@@ -95,8 +91,7 @@ impl Reading {
     }
 
     fn reader(&self, input: &Input, dialect: Dialect) -> TableReader {
-        let format = self.from.map(TableFormat::from);
-        RetryTable::reader().dialect(dialect).format(format).file_name(&input.name)
+        RetryTable::reader().dialect(dialect).format(self.from).file_name(&input.name)
     }
 
     /// Files that have to be tables, as one: the last one that names a method counts. GAPIC YAML that says how
@@ -259,16 +254,4 @@ pub(super) fn java_package_of_gapic(input: &Input) -> Option<String> {
 
 fn is_proto(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "proto")
-}
-
-impl From<FormatName> for TableFormat {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Grpc => TableFormat::ServiceConfig,
-            FormatName::Gapic => TableFormat::GapicYaml,
-            FormatName::ClientConfig => TableFormat::ClientConfig,
-            FormatName::Toml => TableFormat::Toml,
-            FormatName::Openapi => TableFormat::OpenApi,
-        }
-    }
 }

@@ -1,9 +1,13 @@
 //! A value that is not as it was.
 
 use super::fact::{Fact, facts};
+use super::kinds::Reasons;
 use crate::command::table::view::MethodView;
+use gax_table::SourceLocation;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use std::ops::Deref;
+use std::rc::Rc;
 
 /// A value that is not as it was. Serialises to the form that `--format json` documents.
 #[derive(Debug, Serialize)]
@@ -46,4 +50,43 @@ impl Change {
 /// All of a method that is not as it was.
 pub(super) fn changes(was: &MethodView<'_>, is: &MethodView<'_>) -> Vec<Change> {
     facts(was).into_iter().zip(facts(is)).filter_map(|(was, is)| Change::between([was, is])).collect()
+}
+
+/// A method that is not as it was.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) name: String,
+    /// Its name in the old table, if that is another.
+    pub(super) old_name: Option<String>,
+    pub(super) what: Rc<WhatChanged>,
+}
+
+/// All that is not as it was. Methods whose entries are the same in both tables share it.
+#[derive(Debug)]
+pub(super) struct WhatChanged {
+    pub(super) changes: Vec<Change>,
+    pub(super) reasons: Reasons,
+    /// Where the new table says so, or else the old one.
+    pub(super) place: Option<SourceLocation>,
+    pub(super) old_place: Option<SourceLocation>,
+}
+
+impl Changed {
+    /// What has the same name in both tables.
+    pub(super) fn of(
+        name: String,
+        changes: Vec<Change>,
+        reasons: Reasons,
+        [old_place, place]: [Option<SourceLocation>; 2],
+    ) -> Self {
+        Self { name, old_name: None, what: Rc::new(WhatChanged { changes, reasons, place, old_place }) }
+    }
+}
+
+impl Deref for Changed {
+    type Target = WhatChanged;
+
+    fn deref(&self) -> &WhatChanged {
+        &self.what
+    }
 }

@@ -1,20 +1,19 @@
 //! The methods that have changed.
 
 use super::args::Denied;
-use super::change::{Change, changes};
+use super::change::{Change, Changed, WhatChanged, changes};
 use super::fact::Fact;
-use super::http::{self, ChangedRequests};
+use super::http;
 use super::kinds::{Kind, Reasons, reasons};
 use super::rename::{Name, Renames};
 use super::side::Side;
-use crate::command::table::by_policy::{ByPolicy, PolicyKey};
+use crate::command::table::by_policy::{ByPolicy, key_of};
 use crate::command::table::source::Api;
 use crate::command::table::view::{MethodView, full_name, methods};
 use gax_retry::plan::Impact;
-use gax_table::{RetryThrottling, SourceLocation};
+use gax_table::RetryThrottling;
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
-use std::ops::Deref;
 use std::rc::Rc;
 
 /// The methods that are not as they were, and how many are.
@@ -23,25 +22,6 @@ pub(super) struct Difference {
     pub(super) methods: Vec<Changed>,
     pub(super) unchanged: usize,
     denied: Vec<Denied>,
-}
-
-/// A method that is not as it was.
-#[derive(Debug)]
-pub(super) struct Changed {
-    pub(super) name: String,
-    /// Its name in the old table, if that is another.
-    pub(super) old_name: Option<String>,
-    what: Rc<WhatChanged>,
-}
-
-/// All that is not as it was. Methods whose entries are the same in both tables share it.
-#[derive(Debug)]
-pub(super) struct WhatChanged {
-    pub(super) changes: Vec<Change>,
-    pub(super) reasons: Reasons,
-    /// Where the new table says so, or else the old one.
-    pub(super) place: Option<SourceLocation>,
-    pub(super) old_place: Option<SourceLocation>,
 }
 
 impl Difference {
@@ -68,7 +48,7 @@ impl Difference {
         }
         let tables = [&old.table, &new.table];
         let (requests, as_before) = http::changed(tables, &mut comparison.impacts);
-        methods.extend(requests.into_iter().map(Changed::from));
+        methods.extend(requests);
         unchanged += as_before;
         Self { methods, unchanged, denied: denied.to_vec() }
     }
@@ -90,21 +70,6 @@ impl Difference {
     pub(super) fn count(&self, kind: Kind) -> usize {
         let has = |method: &&Changed| method.reasons.by_kind().any(|(of, _)| of == kind);
         self.methods.iter().filter(has).count()
-    }
-}
-
-impl From<ChangedRequests> for Changed {
-    fn from(requests: ChangedRequests) -> Self {
-        let ChangedRequests { name, changes, reasons, place, old_place } = requests;
-        Self { name, old_name: None, what: Rc::new(WhatChanged { changes, reasons, place, old_place }) }
-    }
-}
-
-impl Deref for Changed {
-    type Target = WhatChanged;
-
-    fn deref(&self) -> &WhatChanged {
-        &self.what
     }
 }
 
@@ -143,7 +108,7 @@ impl Comparison<'_> {
 
 /// The method by both tables.
 fn compared(both: [MethodView<'_>; 2], impacts: &mut ByPolicy<Impact>) -> Option<Rc<WhatChanged>> {
-    let [was, is] = both.each_ref().map(|view| view.policy.map(PolicyKey::from));
+    let [was, is] = both.each_ref().map(|view| view.policy.map(key_of));
     // Equal policies have the same impact.
     let [was, is] = if was == is { both } else { both.map(|view| view.estimated(impacts)) };
     let changes = changes(&was, &is);
@@ -173,21 +138,14 @@ fn throttling(old: &Side, new: &Side) -> Option<Changed> {
         [Some(_), None] => reasons.add(Kind::MoreAggressive, "retries are no longer throttled"),
         [None, Some(_)] => reasons.add(Kind::LessAggressive, "retries are throttled"),
         [Some(was), Some(is)] => {
-            let compared = numbers(is).into_iter().zip(numbers(was));
-            for (is, was) in compared {
-                if is > was {
-                    reasons.add(Kind::MoreAggressive, "the throttle lets more retries through");
-                } else if is < was {
-                    reasons.add(Kind::LessAggressive, "the throttle lets fewer retries through");
-                }
+            let [less, more] =
+                ["the throttle lets fewer retries through", "the throttle lets more retries through"];
+            for (is, was) in numbers(is).into_iter().zip(numbers(was)) {
+                let both = [(Kind::LessAggressive, less), (Kind::MoreAggressive, more)];
+                reasons.compare(&[is.total_cmp(&was)], both);
             }
         }
         [None, None] => {}
     }
-    let changes = vec![change];
-    Some(Changed {
-        name: "*".to_owned(),
-        old_name: None,
-        what: Rc::new(WhatChanged { changes, reasons, place: None, old_place: None }),
-    })
+    Some(Changed::of("*".to_owned(), vec![change], reasons, [None, None]))
 }

@@ -1,34 +1,21 @@
 //! Rules for HTTP requests that have changed.
 
-use super::change::{Change, changes};
+use super::change::{Change, Changed, changes};
 use super::fact::Fact;
 use super::kinds::{Kind, Reasons, reasons};
 use crate::command::table::by_policy::ByPolicy;
 use crate::command::table::view::{HttpView, MethodView, or_none};
 use gax_retry::http::{HostPattern, OperationClass};
 use gax_retry::plan::Impact;
-use gax_table::{HttpPolicy, HttpRule, HttpTable, RetryTable, SourceLocation};
+use gax_table::{HttpPolicy, HttpRule, HttpTable, RetryTable};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-/// Rules, or what counts for all of them, that are not as they were.
-#[derive(Debug)]
-pub(super) struct ChangedRequests {
-    pub(super) name: String,
-    pub(super) changes: Vec<Change>,
-    pub(super) reasons: Reasons,
-    pub(super) place: Option<SourceLocation>,
-    pub(super) old_place: Option<SourceLocation>,
-}
 
 /// One of both tables.
 type Both<T> = [T; 2];
 
 /// The changes of HTTP requests, and the number of rules without any.
-pub(super) fn changed(
-    tables: Both<&RetryTable>,
-    impacts: &mut ByPolicy<Impact>,
-) -> (Vec<ChangedRequests>, usize) {
+pub(super) fn changed(tables: Both<&RetryTable>, impacts: &mut ByPolicy<Impact>) -> (Vec<Changed>, usize) {
     let both = tables.map(RetryTable::http);
     if both.iter().all(Option::is_none) {
         return (Vec::new(), 0);
@@ -37,8 +24,8 @@ pub(super) fn changed(
     let (all, why) = settings(tables, of_all, impacts);
     let mut found = Vec::new();
     if !all.is_empty() {
-        let [old_place, place] = of_all.map(|policy| policy?.policy().origin().cloned());
-        found.push(ChangedRequests { name: "http".to_owned(), changes: all, reasons: why, place, old_place });
+        let places = of_all.map(|policy| policy?.policy().origin().cloned());
+        found.push(Changed::of("http".to_owned(), all, why, places));
     }
     let names: BTreeSet<&str> =
         both.iter().flatten().flat_map(|http| http.rules()).map(|rule| rule.rule().name()).collect();
@@ -62,7 +49,7 @@ fn compared(
     name: &str,
     rules: Both<Option<HttpRule<'_>>>,
     impacts: &mut ByPolicy<Impact>,
-) -> Option<ChangedRequests> {
+) -> Option<Changed> {
     let mut found: Vec<Change> = [requests, class, hedgeable]
         .into_iter()
         .filter_map(|fact| Change::between(rules.map(fact)))
@@ -84,9 +71,8 @@ fn compared(
         found.extend(own);
         why.extend(kinds);
     }
-    let [old_place, place] = rules.map(|rule| rule?.origin().cloned());
-    let name = format!("http {name}");
-    (!found.is_empty()).then_some(ChangedRequests { name, changes: found, reasons: why, place, old_place })
+    let places = rules.map(|rule| rule?.origin().cloned());
+    (!found.is_empty()).then(|| Changed::of(format!("http {name}"), found, why, places))
 }
 
 /// The settings of requests that have changed, and of which kinds these changes are.

@@ -1,7 +1,7 @@
 //! Changes for programs.
 
-use super::change::Change;
-use super::compare::{Changed, Difference};
+use super::change::{Change, Changed};
+use super::compare::Difference;
 use super::kinds::Kind;
 use crate::render::Ordered;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! Changes for services that review code.
 
-use super::compare::{Changed, Difference};
+use super::change::Changed;
+use super::compare::Difference;
 use super::kinds::Kind;
 use super::side::Side;
 use crate::render::{Notice, NoticePlace, NoticeRule};

@@ -1,7 +1,7 @@
 //! Changes for people.
 
-use super::change::Change;
-use super::compare::{Changed, Difference};
+use super::change::{Change, Changed};
+use super::compare::Difference;
 use super::kinds::Kind;
 use crate::command::table::view::short_place;
 use crate::render::{Count, DIM, ERROR, HEAD, grouped};

@@ -18,22 +18,15 @@ pub(super) fn of_hedging(was: Option<&HedgingPolicy>, is: Option<&HedgingPolicy>
     };
     let [before, now] = [was, is].map(|policy| policy.to_hedging().max_attempts());
     let load = format!("a slow service gets up to {now} times its usual load, not {before} times");
-    match now.cmp(&before) {
-        Ordering::Greater => reasons.add(Kind::MoreAggressive, load),
-        Ordering::Less => reasons.add(Kind::LessAggressive, load),
-        Ordering::Equal => {}
-    }
+    reasons.compare(&[now.cmp(&before)], [(Kind::LessAggressive, &*load), (Kind::MoreAggressive, &load)]);
     // A percentile is no time that could be compared with a delay.
     let sooner = match (was.percentile(), is.percentile()) {
         (Some(was), Some(is)) if was.to_bits() != is.to_bits() => is.total_cmp(&was),
         (None, None) | (Some(_), Some(_)) => is.delay().cmp(&was.delay()),
         (None, Some(_)) | (Some(_), None) => Ordering::Equal,
     };
-    match sooner {
-        Ordering::Less => reasons.add(Kind::MoreAggressive, "hedges are sent sooner"),
-        Ordering::Greater => reasons.add(Kind::LessAggressive, "hedges are sent later"),
-        Ordering::Equal => {}
-    }
+    let [less, more] = ["hedges are sent sooner", "hedges are sent later"];
+    reasons.compare(&[sooner], [(Kind::MoreAggressive, less), (Kind::LessAggressive, more)]);
 }
 
 #[cfg(test)]

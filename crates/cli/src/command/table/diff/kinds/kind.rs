@@ -1,5 +1,7 @@
 //! Kinds of changes, and the reasons for them.
 
+use std::cmp::Ordering;
+
 /// A kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::command::table::diff) enum Kind {
@@ -48,6 +50,20 @@ pub(in crate::command::table::diff) struct Reasons(Vec<(Kind, String)>);
 impl Reasons {
     pub(in crate::command::table::diff) fn add(&mut self, kind: Kind, reason: impl Into<String>) {
         self.0.push((kind, reason.into()));
+    }
+
+    /// Adds the reason that something is less, or that it is more, by how values now compare with those before; both if some of
+    /// several are.
+    pub(in crate::command::table::diff) fn compare<S: Into<String>>(
+        &mut self,
+        values: &[Ordering],
+        [less, more]: [(Kind, S); 2],
+    ) {
+        for (order, (kind, reason)) in [(Ordering::Less, less), (Ordering::Greater, more)] {
+            if values.contains(&order) {
+                self.add(kind, reason);
+            }
+        }
     }
 
     pub(in crate::command::table::diff) fn extend(&mut self, others: Self) {

@@ -2,7 +2,6 @@
 
 use super::kind::{Kind, Reasons};
 use gax_retry::{BatchingSettings, Compatibility, RetrySettings};
-use std::cmp::Ordering;
 
 /// How often the operations of a method are asked for.
 pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>, reasons: &mut Reasons) {
@@ -20,17 +19,11 @@ pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>
         now.multiplier().total_cmp(&before.multiplier()),
         now.max().cmp(&before.max()),
     ];
-    if delays.contains(&Ordering::Less) {
-        reasons.add(Kind::MoreAggressive, "operations are polled more often");
-    }
-    if delays.contains(&Ordering::Greater) {
-        reasons.add(Kind::LessAggressive, "operations are polled less often");
-    }
-    match limit(is.total_timeout()).cmp(&limit(was.total_timeout())) {
-        Ordering::Greater => reasons.add(Kind::Slower, "operations are polled for longer"),
-        Ordering::Less => reasons.add(Kind::Faster, "operations are polled for a shorter time"),
-        Ordering::Equal => {}
-    }
+    let [less, more] = ["operations are polled more often", "operations are polled less often"];
+    reasons.compare(&delays, [(Kind::MoreAggressive, less), (Kind::LessAggressive, more)]);
+    let time = limit(is.total_timeout()).cmp(&limit(was.total_timeout()));
+    let [less, more] = ["operations are polled for a shorter time", "operations are polled for longer"];
+    reasons.compare(&[time], [(Kind::Faster, less), (Kind::Slower, more)]);
 }
 
 /// How many requests the calls of a method become.
@@ -60,18 +53,10 @@ pub(super) fn of_batching(
         limit(is.max_outstanding_elements()).cmp(&limit(was.max_outstanding_elements())),
         limit(is.max_outstanding_bytes()).cmp(&limit(was.max_outstanding_bytes())),
     ];
-    if thresholds.contains(&Ordering::Less) {
-        reasons.add(Kind::MoreAggressive, "batches are sent sooner or are smaller");
-    }
-    if thresholds.contains(&Ordering::Greater) {
-        reasons.add(Kind::LessAggressive, "batches are sent later or are larger");
-    }
-    if limits.contains(&Ordering::Greater) {
-        reasons.add(Kind::MoreAggressive, "more elements may be outstanding");
-    }
-    if limits.contains(&Ordering::Less) {
-        reasons.add(Kind::LessAggressive, "fewer elements may be outstanding");
-    }
+    let [less, more] = ["batches are sent sooner or are smaller", "batches are sent later or are larger"];
+    reasons.compare(&thresholds, [(Kind::MoreAggressive, less), (Kind::LessAggressive, more)]);
+    let [less, more] = ["fewer elements may be outstanding", "more elements may be outstanding"];
+    reasons.compare(&limits, [(Kind::LessAggressive, less), (Kind::MoreAggressive, more)]);
 }
 
 /// A limit that sorts last if there is none.

@@ -4,7 +4,6 @@ use super::kind::{Kind, Reasons};
 use crate::command::table::view::MethodView;
 use crate::render::Ms;
 use gax_retry::CodeSet;
-use std::cmp::Ordering;
 use std::time::Duration;
 
 /// By how much the load of an outage has to change to be called another: it is an average of drawn operations.
@@ -45,13 +44,10 @@ pub(super) fn of_retries(was: &MethodView<'_>, is: &MethodView<'_>, reasons: &mu
     }
     of_starts(was.starts(), is.starts(), reasons);
     of_silence(was, is, reasons);
-    match (was.is_jittered(), is.is_jittered()) {
-        (Some(true), Some(false)) => {
-            reasons
-                .add(Kind::MoreAggressive, "waits no longer have jitter: clients retry at the same moments");
-        }
-        (Some(false), Some(true)) => reasons.add(Kind::LessAggressive, "waits have jitter now"),
-        _ => {}
+    if let (Some(was), Some(is)) = (was.is_jittered(), is.is_jittered()) {
+        let [less, more] =
+            ["waits no longer have jitter: clients retry at the same moments", "waits have jitter now"];
+        reasons.compare(&[is.cmp(&was)], [(Kind::MoreAggressive, less), (Kind::LessAggressive, more)]);
     }
     let (before, now) = (was.worst_case(), is.worst_case());
     of_time(before, now, "", reasons);
@@ -100,10 +96,7 @@ fn of_silence(was: &MethodView<'_>, is: &MethodView<'_>, reasons: &mut Reasons) 
         return;
     }
     let (before, now) = (was.attempts_of_silence(), is.attempts_of_silence());
-    let sentence = || format!("a service that doesn't reply gets {} of a call, not {before}", is.silence());
-    match now.cmp(&before) {
-        Ordering::Greater => reasons.add(Kind::MoreAggressive, sentence()),
-        Ordering::Less => reasons.add(Kind::LessAggressive, sentence()),
-        Ordering::Equal => {}
-    }
+    let sentence = format!("a service that doesn't reply gets {} of a call, not {before}", is.silence());
+    let both = [(Kind::LessAggressive, &*sentence), (Kind::MoreAggressive, &sentence)];
+    reasons.compare(&[now.cmp(&before)], both);
 }
