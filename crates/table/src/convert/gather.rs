@@ -3,6 +3,7 @@
 use crate::document::{Located, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
 use crate::model::{Definitions, Entry, EntryName, TableFile};
+use crate::values::nanos;
 use crate::{RetryTable, RetryThrottling};
 use gax_retry::{CodeSet, RetrySettings};
 use std::borrow::Cow;
@@ -76,32 +77,32 @@ fn method(entry: &Entry) -> MethodConfig {
     };
     let mut own = OwnFields {
         jittered: (!settings.jittered()).then(|| here(false)),
-        max_server_delay: settings.max_server_delay().map(nanos),
+        max_server_delay: settings.max_server_delay().map(time),
         only_with_server_delay: Some(settings.only_with_server_delay())
             .filter(|codes| !codes.is_empty())
             .map(here),
         idempotent: entry.idempotent.map(here),
-        wait_timeout: entry.wait_timeout.map(nanos),
-        idle_timeout: entry.idle_timeout.map(nanos),
+        wait_timeout: entry.wait_timeout.map(time),
+        idle_timeout: entry.idle_timeout.map(time),
         definitions,
         ..OwnFields::default()
     };
     if !one_timeout {
-        own.total_timeout = settings.total_timeout().map(nanos);
-        own.initial_rpc_timeout = settings.initial_rpc_timeout().map(nanos);
+        own.total_timeout = settings.total_timeout().map(time);
+        own.initial_rpc_timeout = settings.initial_rpc_timeout().map(time);
         own.rpc_timeout_multiplier = Some(here(settings.rpc_timeout_multiplier()));
-        own.max_rpc_timeout = settings.max_rpc_timeout().map(nanos);
+        own.max_rpc_timeout = settings.max_rpc_timeout().map(time);
     }
     let retries = !entry.codes.is_empty() || has_back_off(settings);
     MethodConfig {
         names: Arc::clone(&entry.names),
-        timeout: settings.total_timeout().filter(|_| one_timeout).map(nanos),
+        timeout: settings.total_timeout().filter(|_| one_timeout).map(time),
         retry: retries.then(|| Box::new(policy(settings, entry.codes))),
         hedging: entry.hedging.as_ref().map(|hedging| {
             Box::new(HedgingPolicy {
                 span: Span::default(),
                 max_attempts: hedging.max_attempts().map(here),
-                delay: Some(nanos(hedging.delay())),
+                delay: Some(time(hedging.delay())),
                 percentile: hedging.percentile().map(here),
                 non_fatal_codes: Some(codes(hedging.non_fatal_codes())),
             })
@@ -125,8 +126,8 @@ fn policy(settings: &RetrySettings, retried: CodeSet) -> RetryPolicy {
     RetryPolicy {
         span: Span::default(),
         max_attempts: settings.max_attempts().map(here),
-        initial_backoff: settings.initial_retry_delay().map(nanos),
-        max_backoff: settings.max_retry_delay().map(nanos),
+        initial_backoff: settings.initial_retry_delay().map(time),
+        max_backoff: settings.max_retry_delay().map(time),
         multiplier: settings.retry_delay_multiplier().map(here),
         codes: Some(codes(retried)),
     }
@@ -148,6 +149,6 @@ fn here<T>(value: T) -> Located<T> {
     Located { value, span: Span::default() }
 }
 
-fn nanos(duration: Duration) -> Located<i128> {
-    here(i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX))
+fn time(duration: Duration) -> Located<i128> {
+    here(nanos(duration))
 }

@@ -1,7 +1,7 @@
 //! The settings of HTTP requests, which TOML alone has a place for.
 
 use super::text::quoted;
-use super::toml::inline_field;
+use super::toml::{allowed, inline_field};
 use crate::model::HttpSection;
 use crate::{Finding, HttpTable, RetryTable, Severity, Suppression};
 use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
@@ -81,10 +81,7 @@ fn settings(whole: &RetryTable, section: &HttpSection, out: &mut dyn fmt::Write)
         let is_in_file = suppression.origin().file() == section.origin.file();
         is_in_file && suppression.extent.as_ref().is_some_and(|extent| *extent == section.extent)
     };
-    let allowed = whole.suppressions().filter(is_here).map(|suppression| {
-        format!("{{ rule = {}, reason = {} }}", quoted(suppression.rule()), quoted(suppression.reason()))
-    });
-    let allowed: Vec<String> = allowed.collect();
+    let allowed: Vec<String> = whole.suppressions().filter(is_here).map(allowed).collect();
     if allowed.is_empty() { Ok(()) } else { writeln!(out, "allow = [{}]", allowed.join(", ")) }
 }
 

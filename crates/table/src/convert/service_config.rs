@@ -6,7 +6,7 @@ use super::text::{Field, Value, field, number_text, string, write_json};
 use crate::document::Located;
 use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy};
-use crate::values::seconds_text;
+use crate::values::{nanos, seconds_text};
 use crate::{Finding, RetryTable};
 use gax_retry::{Code, Compatibility, RetrySettings};
 use std::fmt;
@@ -145,10 +145,6 @@ fn add<'a>(fields: &mut Vec<Field<'a>>, key: &'static str, value: Option<Value<'
 
 fn seconds<'v>(nanos: Located<i128>) -> Value<'v> {
     string(seconds_text(nanos.value))
-}
-
-fn nanos(time: Duration) -> i128 {
-    i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
 }
 
 fn duration(nanos: i128) -> Duration {

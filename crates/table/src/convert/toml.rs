@@ -6,8 +6,8 @@ use super::text::{number_text, quoted};
 use crate::document::{Kind, Located, Member, Node, last_of_each};
 use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig};
-use crate::values::seconds_text;
-use crate::{Finding, RetryTable};
+use crate::values::{nanos, seconds_text};
+use crate::{Finding, RetryTable, Suppression};
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
 use gax_text::time_text;
 use std::fmt;
@@ -80,10 +80,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     lines.add("polling", own.polling.as_ref().map(polling))?;
     lines.add("batching", own.batching.as_ref().map(batching))?;
     if !own.suppressions.is_empty() {
-        let allowed = own.suppressions.iter().map(|suppression| {
-            format!("{{ rule = {}, reason = {} }}", quoted(suppression.rule()), quoted(suppression.reason()))
-        });
-        lines.list("allow", allowed)?;
+        lines.list("allow", own.suppressions.iter().map(allowed))?;
     }
     // A timeout of zero has a meaning in service configs only.
     let zero = method.timeout.filter(|timeout| timeout.value <= 0);
@@ -172,7 +169,7 @@ fn hedging(policy: &HedgingPolicy) -> String {
         policy.percentile.map(|percentile| format!("percentile = {}", number_text(percentile.value))),
         policy.non_fatal_codes.as_ref().map(|list| format!("non_fatal_codes = {}", codes(list))),
     ];
-    format!("{{ {} }}", fields.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    in_braces(fields.into_iter().flatten())
 }
 
 fn polling(settings: &RetrySettings) -> String {
@@ -182,7 +179,7 @@ fn polling(settings: &RetrySettings) -> String {
         settings.max_retry_delay().map(|max| format!("max_delay = {}", duration(max))),
         settings.total_timeout().map(|total| format!("total_timeout = {}", duration(total))),
     ];
-    format!("{{ {} }}", fields.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    in_braces(fields.into_iter().flatten())
 }
 
 fn batching(settings: &BatchingSettings) -> String {
@@ -199,7 +196,11 @@ fn batching(settings: &BatchingSettings) -> String {
         settings.max_outstanding_bytes().map(|most| format!("max_outstanding_bytes = {most}")),
         behavior,
     ];
-    format!("{{ {} }}", fields.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    in_braces(fields.into_iter().flatten())
+}
+
+pub(super) fn allowed(suppression: &Suppression) -> String {
+    format!("{{ rule = {}, reason = {} }}", quoted(suppression.rule()), quoted(suppression.reason()))
 }
 
 fn codes(codes: &Located<Vec<Located<Code>>>) -> String {
@@ -212,7 +213,7 @@ fn time(nanos: Located<i128>) -> String {
 }
 
 fn duration(duration: Duration) -> String {
-    quoted(&time_text(i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)))
+    quoted(&time_text(nanos(duration)))
 }
 
 fn key(key: &str) -> String {

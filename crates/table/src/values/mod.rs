@@ -10,4 +10,4 @@ pub(crate) use scalar::Values;
 #[cfg(feature = "clients")]
 pub(crate) use scalar::suggested_seconds;
 #[cfg(feature = "convert")]
-pub(crate) use time::seconds_text;
+pub(crate) use time::{nanos, seconds_text};

@@ -1,5 +1,7 @@
 //! Times in protobuf's form, exactly.
 
+use std::time::Duration;
+
 /// A time in protobuf's JSON form, such as `0.1s`.
 pub(crate) fn seconds_text(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
@@ -9,6 +11,11 @@ pub(crate) fn seconds_text(nanos: i128) -> String {
     }
     let fraction = format!("{rest:09}");
     format!("{sign}{whole}.{}s", fraction.trim_end_matches('0'))
+}
+
+/// The nanoseconds of a duration.
+pub(crate) fn nanos(duration: Duration) -> i128 {
+    i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)
 }
 
 #[cfg(test)]

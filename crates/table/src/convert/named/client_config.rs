@@ -1,6 +1,6 @@
 //! A table as a client config of Google's Node generator.
 
-use super::definitions::{Definitions, Method, Names};
+use super::definitions::{Definitions, Method};
 use super::fields::{code_list, lacks_cap, millis, seven_fields, with_delays};
 use super::services::{Service, services};
 use crate::convert::losses::Losses;
@@ -49,9 +49,9 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
         if timeout.is_none() {
             losses.lose_of(&subject, "a call without a timeout", "without timeout_millis it has 30 s");
         }
-        let codes = codes.number_of(policy.codes(), &code_name(policy.codes()));
+        let codes = codes.name_of(policy.codes(), &code_name(policy.codes()));
         let params = if policy.codes().is_empty() {
-            default
+            default.clone()
         } else {
             let settings = with_delays(&subject, policy.settings(), losses);
             if lacks_cap(&settings) {
@@ -60,11 +60,10 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
             }
             let wanted = params_of(&settings);
             let hash = object_hash(&seven_fields(&wanted));
-            params.number_of(wanted, &hash)
+            params.name_of(wanted, &hash)
         };
         methods.push(Method { name, timeout, codes, params });
     }
-    let names = Names::of(&codes, &params);
     let codes = codes.all.into_iter().map(|(name, codes)| field(name.to_string(), code_list(codes)));
     let params = params
         .all
@@ -73,8 +72,8 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
     let methods = methods.into_iter().map(move |method| {
         let timeout = method.timeout.map(|timeout| field("timeout_millis", millis(timeout)));
         let mut fields: Vec<_> = timeout.into_iter().collect();
-        fields.push(field("retry_codes_name", string(names.codes(method.codes))));
-        fields.push(field("retry_params_name", string(names.params(method.params))));
+        fields.push(field("retry_codes_name", string(method.codes.to_string())));
+        fields.push(field("retry_params_name", string(method.params.to_string())));
         field(method.name, object(fields))
     });
     object(vec![

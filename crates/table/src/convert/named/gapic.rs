@@ -1,6 +1,6 @@
 //! A table as GAPIC YAML of schema 1.
 
-use super::definitions::{Definitions, Method, Names};
+use super::definitions::{Definitions, Method};
 use super::fields::{code_list, lacks_cap, millis, number, seven_fields, with_delays};
 use super::services::{Service, services};
 use crate::convert::losses::{Losses, Subject};
@@ -57,7 +57,6 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
         let codes = codes.add(policy.codes(), policy.codes_key());
         methods.push(Method { name, codes, params: params.add(settings, policy.params_key()), timeout });
     }
-    let names = Names::of(&codes, &params);
     let codes = codes.all.into_iter().map(|(name, codes)| {
         object(vec![field("name", string(name.to_string())), field("retry_codes", code_list(codes))])
     });
@@ -70,8 +69,8 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
     let methods = methods.into_iter().map(move |method| {
         let mut fields = vec![
             field("name", string(method.name)),
-            field("retry_codes_name", string(names.codes(method.codes))),
-            field("retry_params_name", string(names.params(method.params))),
+            field("retry_codes_name", string(method.codes.to_string())),
+            field("retry_params_name", string(method.params.to_string())),
         ];
         fields.extend(method.timeout.map(|total| field("timeout_millis", millis(total))));
         let polling = table.own_polling(service, method.name);

@@ -6,7 +6,7 @@ use super::routes::{
 };
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, object, string, whole_number, write_yaml};
-use crate::values::seconds_text;
+use crate::values::{nanos, seconds_text};
 use crate::{Finding, HedgingPolicy, MethodPolicy, RetryTable};
 use gax_retry::{Code, Compatibility, RetrySettings};
 use std::fmt;
@@ -188,5 +188,5 @@ fn hedge<'v>(subject: &Subject, hedging: &HedgingPolicy, losses: &mut Losses<'_>
 }
 
 fn seconds<'v>(duration: Duration) -> Value<'v> {
-    string(seconds_text(i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)))
+    string(seconds_text(nanos(duration)))
 }

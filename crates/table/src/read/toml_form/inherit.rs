@@ -2,7 +2,7 @@
 
 use crate::TableError;
 use crate::document::{Source, Span};
-use crate::model::written::{MethodConfig, OwnFields, RetryPolicy};
+use crate::model::written::MethodConfig;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -38,42 +38,28 @@ pub(super) fn fill_in(
 }
 
 fn complete(method: &mut MethodConfig, default: &MethodConfig) {
-    let mut own = (*method.own).clone();
-    let has_own_timeout = method.timeout.is_some();
-    method.timeout = method.timeout.or(default.timeout);
-    if !has_own_timeout {
-        complete_timeouts(&mut own, &default.own);
+    // Takes over what isn't there.
+    macro_rules! fill {
+        ($own:ident from $default:expr; $($field:ident)+) => {
+            $($own.$field = $own.$field.take().or_else(|| $default.$field.clone());)+
+        };
     }
-    own.jittered = own.jittered.or(default.own.jittered);
-    own.idempotent = own.idempotent.or(default.own.idempotent);
-    own.wait_timeout = own.wait_timeout.or(default.own.wait_timeout);
-    own.idle_timeout = own.idle_timeout.or(default.own.idle_timeout);
-    own.polling = own.polling.take().or_else(|| default.own.polling.clone());
-    own.batching = own.batching.take().or_else(|| default.own.batching.clone());
+    let mut own = (*method.own).clone();
+    if method.timeout.is_none() {
+        fill! { own from default.own; total_timeout initial_rpc_timeout rpc_timeout_multiplier max_rpc_timeout }
+        fill! { own from default.own; max_server_delay only_with_server_delay }
+    }
+    fill! { own from default.own; jittered idempotent wait_timeout idle_timeout polling batching }
     method.own = own.into();
-    method.wait_for_ready = method.wait_for_ready.or(default.wait_for_ready);
     if method.hedging.is_none() && method.retry.is_none() {
         method.hedging.clone_from(&default.hedging);
     }
-    method.retry = match (method.retry.take(), &default.retry) {
-        (Some(own), Some(default)) => Some(Box::new(RetryPolicy {
-            span: own.span,
-            max_attempts: own.max_attempts.or(default.max_attempts),
-            initial_backoff: own.initial_backoff.or(default.initial_backoff),
-            max_backoff: own.max_backoff.or(default.max_backoff),
-            multiplier: own.multiplier.or(default.multiplier),
-            codes: own.codes.or_else(|| default.codes.clone()),
-        })),
-        (own, _) if own.is_some() || method.hedging.is_some() => own,
-        (_, default) => default.clone(),
-    };
-}
-
-fn complete_timeouts(own: &mut OwnFields, default: &OwnFields) {
-    own.total_timeout = own.total_timeout.or(default.total_timeout);
-    own.initial_rpc_timeout = own.initial_rpc_timeout.or(default.initial_rpc_timeout);
-    own.rpc_timeout_multiplier = own.rpc_timeout_multiplier.or(default.rpc_timeout_multiplier);
-    own.max_rpc_timeout = own.max_rpc_timeout.or(default.max_rpc_timeout);
-    own.max_server_delay = own.max_server_delay.or(default.max_server_delay);
-    own.only_with_server_delay = own.only_with_server_delay.or(default.only_with_server_delay);
+    match (&mut method.retry, &default.retry) {
+        (Some(retry), Some(default)) => {
+            fill! { retry from default; max_attempts initial_backoff max_backoff multiplier codes }
+        }
+        (None, default) if method.hedging.is_none() => method.retry.clone_from(default),
+        _ => {}
+    }
+    fill! { method from default; timeout wait_for_ready }
 }
