@@ -23,7 +23,7 @@ fn main() {
     }
     for shape in Shape::ALL {
         println!("\ncanned, {}", shape.name());
-        let summaries = arguments.by_turns(canned(&runtime, shape), Turns { rounds: 100, calls: 2000 });
+        let summaries = arguments.by_turns(canned(&runtime, shape), Turns { rounds: 100, calls: 20_000 });
         print!("{}", ratios(["contender", "ns a message", "processor time x raw"], &summaries, None));
     }
 }
