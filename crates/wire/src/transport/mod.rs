@@ -13,6 +13,8 @@ mod layer_error;
 mod reach;
 mod retry_after;
 mod shared_service;
+#[cfg(feature = "rustls")]
+mod tls_problem;
 
 pub use chain::{BoxError, NotConnected, chain, text_of};
 pub use classified_error::{ClassifiedError, Finality};
