@@ -182,60 +182,33 @@ pub(super) const MILLISECONDS: &str = "ms";
 pub(super) const BYTES: &str = "By";
 pub(super) const ELEMENTS: &str = "{element}";
 
-/// The metrics of operations, by names with that prefix.
+/// The metrics of operations, by names with that prefix: each with its unit, and what it is. And their attributes.
 macro_rules! metrics_of {
-    ($prefix:literal) => {
+    ($prefix:literal: $($metric:ident = $name:literal, $unit:expr, $description:literal;)+) => {
         Metrics {
-            attempts: Metric {
-                name: concat!($prefix, ".client.attempt.started"),
-                unit: "{attempt}",
-                description: "Attempts started, whether they have ended or not.",
-            },
-            stops: Metric {
-                name: concat!($prefix, ".client.call.stops"),
-                unit: "{call}",
-                description: "Calls that failed, by the reason why no further attempt was made.",
-            },
-            attempt_duration: Metric {
-                name: concat!($prefix, ".client.attempt.duration"),
-                unit: SECONDS,
-                description: "The time of an attempt, from its start to its end.",
-            },
-            attempt_delay: Metric {
-                name: concat!($prefix, ".client.attempt.delay.duration"),
-                unit: SECONDS,
-                description: "The time that an attempt waited until a connection read its request.",
-            },
-            call_duration: Metric {
-                name: concat!($prefix, ".client.call.duration"),
-                unit: SECONDS,
-                description: "The time of a call as its caller sees it: all attempts and delays.",
-            },
-            retries: Metric {
-                name: concat!($prefix, ".client.call.retries"),
-                unit: "{retry}",
-                description: "Retries of a call that had any.",
-            },
-            transparent_retries: Metric {
-                name: concat!($prefix, ".client.call.transparent_retries"),
-                unit: "{transparent_retry}",
-                description: "Transparent retries of a call that had any.",
-            },
-            hedges: Metric {
-                name: concat!($prefix, ".client.call.hedges"),
-                unit: "{hedge}",
-                description: "Hedges of a call that had any.",
-            },
-            retry_delay: Metric {
-                name: concat!($prefix, ".client.call.retry_delay"),
-                unit: SECONDS,
-                description: "The time of a call in which no attempt was active.",
-            },
+            $($metric: Metric { name: concat!($prefix, $name), unit: $unit, description: $description },)+
             method: concat!($prefix, ".method"),
             target: concat!($prefix, ".target"),
             status: concat!($prefix, ".status"),
             attempt_type: concat!($prefix, ".attempt_type"),
             delay_type: concat!($prefix, ".delay_type"),
+        }
+    };
+    ($prefix:literal) => {
+        metrics_of! { $prefix:
+            attempts = ".client.attempt.started", "{attempt}", "Attempts started, whether they have ended or not.";
+            stops = ".client.call.stops", "{call}", "Calls that failed, by the reason why no further attempt was made.";
+            attempt_duration = ".client.attempt.duration", SECONDS,
+                "The time of an attempt, from its start to its end.";
+            attempt_delay = ".client.attempt.delay.duration", SECONDS,
+                "The time that an attempt waited until a connection read its request.";
+            call_duration = ".client.call.duration", SECONDS,
+                "The time of a call as its caller sees it: all attempts and delays.";
+            retries = ".client.call.retries", "{retry}", "Retries of a call that had any.";
+            transparent_retries = ".client.call.transparent_retries", "{transparent_retry}",
+                "Transparent retries of a call that had any.";
+            hedges = ".client.call.hedges", "{hedge}", "Hedges of a call that had any.";
+            retry_delay = ".client.call.retry_delay", SECONDS, "The time of a call in which no attempt was active.";
         }
     };
 }
