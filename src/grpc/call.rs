@@ -1,14 +1,4 @@
 //! One call of any kind, with the request that tonic's own client wrote.
-#![allow(
-    missing_debug_implementations,
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    clippy::return_self_not_must_use,
-    reason = "for the crates of this repository alone"
-)]
 
 use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcProtocol, failed_call};

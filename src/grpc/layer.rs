@@ -1,4 +1,5 @@
 //! The layer that a tonic client runs over.
+#![warn(missing_docs, missing_debug_implementations, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
 use crate::grpc::methods::{MethodOptions, Methods};
 use crate::grpc::service::RetryService;

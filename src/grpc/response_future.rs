@@ -1,4 +1,5 @@
 //! The future of a call through the layer.
+#![warn(missing_docs, missing_debug_implementations, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
 use crate::grpc::call::Call;
 use crate::grpc::response::ResponseBody;

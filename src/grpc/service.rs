@@ -1,4 +1,5 @@
 //! The service that the layer makes.
+#![warn(missing_docs, missing_debug_implementations, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
 use crate::grpc::call::Call;
 use crate::grpc::methods::{MethodMatch, Methods};

@@ -1,14 +1,4 @@
 //! The methods of a layer, and the config by which the calls of each are run.
-#![allow(
-    missing_debug_implementations,
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    clippy::return_self_not_must_use,
-    reason = "for the crates of this repository alone"
-)]
 
 mod config;
 mod method_list;

@@ -3,16 +3,6 @@
 //!
 //! This is the one place where attempts are written, and they are written in one piece: its functions and those that call them are
 //! always inlined, which is 1.6 % of a generated call.
-#![allow(
-    missing_debug_implementations,
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    clippy::return_self_not_must_use,
-    reason = "for the crates of this repository alone"
-)]
 
 mod attempt_headers;
 mod example_request;
