@@ -17,17 +17,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt as _;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, delays, error_report, ms, report_of, reported};
 
 /// `DATA` on stream 0, which no HTTP/2 stack lets pass.
-const POISON: [u8; 9] = [0; 9];
+pub(super) const POISON: [u8; 9] = [0; 9];
 
-/// A connection on which the server's next bytes are poison, and all after it are lost.
+/// A connection on which the server's next bytes are poison, and all after it are lost. Without poison the server closes it.
 struct Poisonable<I> {
     io: I,
+    poison: &'static [u8],
     is_poisoned: Arc<AtomicBool>,
 }
 
@@ -44,7 +45,11 @@ impl<I: AsyncRead + Unpin> AsyncRead for Poisonable<I> {
 impl<I: AsyncWrite + Unpin> AsyncWrite for Poisonable<I> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if self.is_poisoned.load(Ordering::Relaxed) {
-            ready!(Pin::new(&mut self.io).poll_write(cx, &POISON))?;
+            let poison = self.poison;
+            if poison.is_empty() {
+                return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+            }
+            ready!(Pin::new(&mut self.io).poll_write(cx, poison))?;
             return Poll::Ready(Ok(buf.len()));
         }
         Pin::new(&mut self.io).poll_write(cx, buf)
@@ -60,16 +65,27 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Poisonable<I> {
 }
 
 /// Replies to each call after 20 ms, but poisons the connection of one whose request names the culprit.
-#[derive(Clone, Default)]
-struct Hostile {
+#[derive(Clone)]
+pub(super) struct Hostile {
+    poison: &'static [u8],
     /// How many connections were poisoned.
     poisoned: Arc<AtomicU32>,
 }
 
+impl Default for Hostile {
+    fn default() -> Self {
+        Self::with(&POISON)
+    }
+}
+
 impl Hostile {
+    pub(super) fn with(poison: &'static [u8]) -> Self {
+        Self { poison, poisoned: Arc::default() }
+    }
+
     async fn serve<I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, io: I) {
         let is_poisoned = Arc::new(AtomicBool::new(false));
-        let io = Poisonable { io, is_poisoned: Arc::clone(&is_poisoned) };
+        let io = Poisonable { io, poison: self.poison, is_poisoned: Arc::clone(&is_poisoned) };
         let mut connection = h2::server::handshake(io).await.unwrap();
         while let Some(Ok((request, respond))) = connection.accept().await {
             let (hostile, is_poisoned) = (self.clone(), Arc::clone(&is_poisoned));
@@ -103,11 +119,11 @@ impl Hostile {
             .ok()
     }
 
-    fn poisoned(&self) -> u32 {
+    pub(super) fn poisoned(&self) -> u32 {
         self.poisoned.load(Ordering::Relaxed)
     }
 
-    fn in_memory(&self) -> Channel {
+    pub(super) fn in_memory(&self) -> Pipes {
         let pipes = Pipes::new();
         let (mut accepted, hostile) = (pipes.incoming(), self.clone());
         tokio::spawn(async move {
@@ -115,11 +131,11 @@ impl Hostile {
                 tokio::spawn(hostile.clone().serve(io));
             }
         });
-        pipes.channel()
+        pipes
     }
 
     /// Over a connection that knows which calls share it.
-    fn connection(&self) -> Connection {
+    pub(super) fn connection(&self) -> Connection {
         let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
         let hostile = self.clone();
         let connection = Connection::to("http://server").resolver(list).connector(move |_| {
@@ -130,16 +146,18 @@ impl Hostile {
         connection.connect_lazy().unwrap()
     }
 
-    async fn on_socket(&self) -> Channel {
+    /// Its URL.
+    pub(super) async fn on_socket(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let hostile = self.clone();
         tokio::spawn(async move {
             while let Ok((io, _)) = listener.accept().await {
+                io.set_nodelay(true).unwrap();
                 tokio::spawn(hostile.clone().serve(io));
             }
         });
-        Endpoint::from_shared(url).unwrap().connect_lazy()
+        url
     }
 }
 
@@ -155,10 +173,18 @@ fn culprit() -> ListAssetsRequest {
 
 /// What became of calls beside culprits.
 #[derive(Debug, Default)]
-struct Bystanders {
-    hit: u32,
-    failed: u32,
-    blamed: u32,
+pub(super) struct Bystanders {
+    pub(super) hit: u32,
+    pub(super) failed: u32,
+    pub(super) blamed: u32,
+}
+
+impl Bystanders {
+    pub(super) fn add(&mut self, report: &OperationReport, has_failed: bool) {
+        self.hit += u32::from(report.attempt_count() > 1);
+        self.failed += u32::from(has_failed);
+        self.blamed += u32::from(report.notes().contains(&Note::UNREADABLE_RESPONSE));
+    }
 }
 
 /// Runs so many calls beside one culprit after the other, each of which has three attempts and ends as `is_end` allows.
@@ -186,27 +212,24 @@ async fn beside_culprits<T: GrpcTransport + Sync>(
     let mut found = Bystanders::default();
     while let Some(result) = calls.join_next().await {
         let result = result.unwrap();
-        let report = report_of(&result);
-        found.hit += u32::from(report.attempt_count() > 1);
-        found.failed += u32::from(result.is_err());
-        found.blamed += u32::from(report.notes().contains(&Note::UNREADABLE_RESPONSE));
+        found.add(&report_of(&result), result.is_err());
     }
     found
 }
 
-fn codes_of(report: &OperationReport) -> Vec<Code> {
+pub(super) fn codes_of(report: &OperationReport) -> Vec<Code> {
     report.attempts().iter().map(gax_retry::Attempt::code).collect()
 }
 
 /// Nobody knows whose response it was.
-fn is_unknown(report: &OperationReport) -> bool {
+pub(super) fn is_unknown(report: &OperationReport) -> bool {
     codes_of(report) == [Code::Unavailable; 3]
         && report.stop_reason() == Some(StopReason::MaxAttempts)
         && report.notes() == [Note::CONNECTION_CLOSED_FOR_A_RESPONSE]
 }
 
 /// It was alone on its second connection.
-fn is_proven(report: &OperationReport) -> bool {
+pub(super) fn is_proven(report: &OperationReport) -> bool {
     codes_of(report) == [Code::Unavailable, Code::Internal]
         && report.stop_reason() == Some(StopReason::NonRetryable)
         && report.notes() == [Note::CONNECTION_CLOSED_FOR_A_RESPONSE, Note::UNREADABLE_RESPONSE]
@@ -219,7 +242,8 @@ async fn over_a_channel_few_calls_beside_a_culprit_fail_and_none_is_blamed() {
         for stack in Stack::ALL {
             for _ in 0..40 {
                 let (hostile, setup) = (Hostile::default(), setup(is_jittered));
-                let found = beside_culprits(stack, hostile.in_memory(), &setup, (20, 1), is_unknown).await;
+                let found =
+                    beside_culprits(stack, hostile.in_memory().channel(), &setup, (20, 1), is_unknown).await;
                 assert_eq!((found.blamed, hostile.poisoned()), (0, 3));
                 (hit, failed) = (hit + found.hit, failed + found.failed);
             }
@@ -244,7 +268,7 @@ async fn over_a_connection_no_call_beside_culprits_fails_and_culprits_are_found(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn over_sockets_a_culprit_costs_three_connections_and_its_bystanders_go_on() {
     let hostile = Hostile::default();
-    let channel = hostile.on_socket().await;
+    let channel = Endpoint::from_shared(hostile.on_socket().await).unwrap().connect_lazy();
     let found = beside_culprits(Stack::Generated, channel, &setup(true), (60, 1), is_unknown).await;
     assert!(found.hit > 0 && found.failed * 10 < found.hit && found.blamed == 0, "{found:?}");
 }
@@ -288,7 +312,7 @@ async fn where_unavailable_is_not_retried_the_first_end_is_the_last() {
     for stack in Stack::ALL {
         let hostile = Hostile::default();
         let status = stack
-            .caller(hostile.in_memory(), &setup(false).retrying([Code::Internal]))
+            .caller(hostile.in_memory().channel(), &setup(false).retrying([Code::Internal]))
             .list(culprit())
             .await
             .unwrap_err();

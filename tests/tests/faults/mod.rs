@@ -2,6 +2,7 @@
 
 mod bodies;
 mod closed_connections;
+mod closed_http_connections;
 mod delivery;
 mod malformed;
 mod misbehaviours;
