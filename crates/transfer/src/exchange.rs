@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::error::Failure;
 use crate::progress::TransferProgress;
 use bytes::{Buf as _, Bytes, BytesMut};
-use gax_driver::__private::{Clock, Timer, earlier, until};
+use gax_driver::__private::{Clock, Timer, until};
 use gax_driver::Note;
 use gax_http::__private::{CutOff, EndedEarly, OpenBody};
 use gax_http::ReplayBody;
@@ -14,8 +14,9 @@ use http::Method;
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
+use serde::de::IgnoredAny;
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -158,14 +159,23 @@ impl Incoming {
         Self { body: OpenBody::new((&Method::GET, head), body, Some(idle_timeout), cut), deadline }
     }
 
-    /// Its next bytes.
+    /// Its next bytes. Where everything `is_there`, the body's end may be any, and is awaited neither for long nor until the attempt is
+    /// over.
     ///
     /// # Errors
     ///
     /// It broke off, or stalled.
-    pub(super) async fn next(&mut self) -> Option<Result<Bytes, EndedEarly>> {
+    pub(super) async fn next(&mut self, is_there: bool) -> Option<Result<Bytes, EndedEarly>> {
+        let left = || self.deadline.map_or(LAST_WAIT, |deadline| LAST_WAIT.min(until(deadline) / 2));
+        let wait = is_there.then(left);
+        let (mut timer, due) = (Timer::default(), wait.and_then(|wait| Clock::start().at(wait)));
+        let idle = || EndedEarly::Idle(wait.unwrap_or_default());
         loop {
-            match poll_fn(|cx| self.body.poll_next(cx)).await?.map(Frame::into_data) {
+            let next = poll_fn(|cx| match self.body.poll_next(cx) {
+                Poll::Pending => timer.poll_at(due, cx).map(|()| Some(Err(idle()))),
+                next @ Poll::Ready(_) => next,
+            });
+            match next.await?.map(Frame::into_data) {
                 Ok(Ok(data)) if !data.is_empty() => return Some(Ok(data)),
                 Ok(_) => {}
                 Err(early) => return Some(Err(early)),
@@ -173,24 +183,11 @@ impl Incoming {
         }
     }
 
-    /// The bytes that come though everything is there. The body's end may be any, and is awaited neither for long nor until the
-    /// attempt is over.
-    pub(super) async fn next_too_many(&mut self) -> Option<Result<Bytes, EndedEarly>> {
-        let wait = earlier(Some(LAST_WAIT), self.deadline.map(|deadline| until(deadline) / 2));
-        let (mut timer, deadline) = (Timer::default(), wait.and_then(|wait| Clock::start().at(wait)));
-        let mut next = pin!(self.next());
-        let next = poll_fn(|cx| match next.as_mut().poll(cx) {
-            Poll::Pending => timer.poll_at(deadline, cx).map(|()| None),
-            next @ Poll::Ready(_) => next,
-        });
-        next.await.filter(Result::is_ok)
-    }
-
     /// The response with all of it, if it is short; otherwise with its begin.
     pub(super) async fn collect(&mut self, head: http::response::Parts) -> Received {
         let (mut content, mut end) = (BytesMut::new(), End::Whole);
         while content.len() < MOST
-            && let Some(data) = self.next().await
+            && let Some(data) = self.next(is_object(&content)).await
         {
             match data {
                 Ok(data) => content.extend_from_slice(&data),
@@ -208,4 +205,9 @@ impl Incoming {
     pub(super) fn release_request(&mut self) {
         self.body.release_request();
     }
+}
+
+/// Returns whether it is an object of JSON, behind whose end nothing of use comes.
+fn is_object(content: &[u8]) -> bool {
+    content.trim_ascii_end().ends_with(b"}") && serde_json::from_slice::<IgnoredAny>(content).is_ok()
 }

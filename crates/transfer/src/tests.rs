@@ -41,6 +41,11 @@ impl Content {
         let pieces = [bytes.slice(..one), bytes.slice(one..two), bytes.slice(two..three)];
         Self { pieces: pieces.into(), end: End::Stalled }
     }
+
+    /// The same, of which the end never comes.
+    pub(crate) fn endless(self) -> Self {
+        Self { end: End::Stalled, ..self }
+    }
 }
 
 impl Body for Content {

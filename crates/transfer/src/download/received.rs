@@ -153,11 +153,11 @@ impl<'a> SharedProgress<'a> {
             if position.limit.is_some_and(|limit| position.offset >= limit) {
                 break;
             }
-            let next = if self.lock().is_proved() { body.next_too_many().await } else { body.next().await };
-            let mut data = match next {
-                None => break,
+            let is_proved = self.lock().is_proved();
+            let mut data = match body.next(is_proved).await {
                 Some(Ok(data)) => data,
-                Some(Err(early)) => return Err(End::Early(early)),
+                Some(Err(early)) if !is_proved => return Err(End::Early(early)),
+                None | Some(Err(_)) => break,
             };
             let skipped = data.split_to(usize::try_from(skip).unwrap_or(usize::MAX).min(data.len()));
             if !skipped.is_empty() {

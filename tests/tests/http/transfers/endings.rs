@@ -4,15 +4,22 @@
 use super::object::{stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, client, content, crc32c, with_layer, without_headers};
 use base64::Engine as _;
+use bytes::Bytes;
+use gax_driver::CallOptions;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource};
 use http::header::{HeaderValue, LOCATION};
-use http_body_util::{BodyExt as _, Full};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use tokio::io::AsyncWriteExt as _;
+use tokio_stream::StreamExt as _;
 use tonic_gax::Note;
+use tonic_gax_tests::ms;
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 
@@ -93,6 +100,67 @@ async fn a_proof_that_breaks_off_behind_it_is_one() {
                 assert_eq!(calls(&storage), [StartUpload, Send, QueryUpload]);
             }
         }
+    }
+}
+
+/// The framing of a body whose end never comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Framing {
+    /// One byte less than `Content-Length`.
+    Length,
+    /// No last chunk.
+    Chunked,
+    /// HTTP/2 without `END_STREAM`.
+    Stream,
+}
+
+/// A client whose server makes the object and says so by a reply that does not end. It knows no other request.
+fn endless(framing: Framing) -> HttpRetryService<impl TransferService> {
+    let reply = move |request: http::Request<hyper::body::Incoming>| async move {
+        let response = http::Response::builder();
+        if request.method() == http::Method::POST {
+            let head = response.header(LOCATION, "http://storage.test/session");
+            return Ok::<_, Infallible>(head.body(Full::default().boxed_unsync()).unwrap());
+        }
+        let range = request.headers()["content-range"].to_str().unwrap().to_owned();
+        assert_eq!(range, format!("bytes 0-{}/{SIZE}", SIZE - 1));
+        assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), content(SIZE));
+        let resource = format!(r#"{{"size":"{SIZE}","crc32c":"{}"}}"#, sum());
+        let length = resource.len() + 1;
+        let frames =
+            tokio_stream::once(Ok(Frame::data(Bytes::from(resource)))).chain(tokio_stream::pending());
+        let has_length = framing == Framing::Length;
+        let head = if has_length { response.header("content-length", length) } else { response };
+        Ok(head.body(StreamBody::new(frames).boxed_unsync()).unwrap())
+    };
+    let (pipes, is_http2) = (Pipes::new(), framing == Framing::Stream);
+    let mut incoming = pipes.incoming();
+    tokio::spawn(async move {
+        while let Some(Ok(io)) = incoming.next().await {
+            let (io, service) = (TokioIo::new(io), hyper::service::service_fn(reply));
+            tokio::spawn(async move {
+                if is_http2 {
+                    let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+                    server.serve_connection(io, service).await
+                } else {
+                    hyper::server::conn::http1::Builder::new().serve_connection(io, service).await
+                }
+            });
+        }
+    });
+    let client = Client::builder(TokioExecutor::new()).http2_only(is_http2).build::<_, ReplayBody>(pipes);
+    HttpRetryLayer::preset(&presets::storage()).layer(client)
+}
+
+/// Its time is up long before that of a silent server.
+#[tokio::test(start_paused = true)]
+async fn a_proof_that_never_ends_is_one() {
+    for framing in [Framing::Length, Framing::Chunked, Framing::Stream] {
+        let upload = to_object(content(SIZE)).single_request_below(0);
+        let upload = upload.options(CallOptions::new().timeout(ms(10_000)));
+        let uploaded = upload.send(&endless(framing)).await.unwrap();
+        // Nothing is asked after the start and the bytes.
+        assert!(uploaded.is_verified() && uploaded.report().attempt_count() == 2, "{framing:?}");
     }
 }
 
@@ -198,7 +266,7 @@ fn scripted(replies: &[(&'static [(&'static str, &'static str)], &str)]) -> Scri
         async move {
             let (head, body) = request.into_parts();
             body.collect().await.unwrap();
-            let mut response = http::Response::new(Full::<bytes::Bytes>::default());
+            let mut response = http::Response::new(Full::<Bytes>::default());
             if head.method == http::Method::POST {
                 response.headers_mut().insert(LOCATION, "http://storage.test/session".parse().unwrap());
                 return Ok::<_, Infallible>(response);

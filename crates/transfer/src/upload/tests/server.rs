@@ -33,6 +33,8 @@ pub(super) enum Act {
     Bare,
     /// The reply to it does not end.
     Stalled,
+    /// It is carried out, and the end of the reply does not come.
+    Endless,
 }
 
 /// A server that makes one object.
@@ -106,7 +108,7 @@ impl Server {
                 return Ok(response(200).body(Content::stalled(&text, [0, 1, 1]))?);
             }
             Act::Corrupt => *content.first_mut().unwrap() ^= 1,
-            Act::Pass | Act::Lost(_) => {}
+            Act::Pass | Act::Lost(_) | Act::Endless => {}
         }
         let reply = if self.is_universal {
             self.universal(command, request, &content)
@@ -117,7 +119,7 @@ impl Server {
             self.persisted.truncate(kept);
             return Err("the connection broke".into());
         }
-        reply
+        if let Act::Endless = act { reply.map(|reply| reply.map(Content::endless)) } else { reply }
     }
 
     /// The object, as its resource says it.

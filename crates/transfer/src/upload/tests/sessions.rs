@@ -160,6 +160,46 @@ async fn an_upload_has_settings_of_its_own() {
     }
 }
 
+/// The wait for the end of a reply is never why an upload fails whose object the reply proves.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_proof_is_awaited_within_the_time_that_is_left() {
+    let folder = Folder::new();
+    for timeout in [10, 400, 2000].map(Duration::from_millis) {
+        let options = || CallOptions::new().timeout(timeout);
+        for ((source, _), before) in sources(&folder).into_iter().zip([1, 2, 2, 1]) {
+            let acts = [vec![Act::Pass; before], vec![Act::Endless]].concat();
+            let (server, client) = server(&acts);
+            let upload = to_object(source).single_request_below(0).options(options());
+            assert!(upload.send(&client).await.unwrap().is_verified(), "{timeout:?}");
+            assert_eq!((is_made(&server), requests(&server).len()), (true, before + 1));
+        }
+        let (server, client) = universal(&[Act::Pass, Act::Endless]);
+        assert!(by_universal(content()).options(options()).send(&client).await.unwrap().is_verified());
+        assert!(is_made(&server));
+    }
+    // Without a checksum to compare, the state is asked for, and not only when the server has been silent for a minute.
+    let (server, client) = server(&[Act::Pass, Act::Endless]);
+    let options = CallOptions::new().timeout(Duration::from_secs(10));
+    let upload = to_object(content()).single_request_below(0).checksums(Checksums::NONE).options(options);
+    assert!(!upload.send(&client).await.unwrap().is_verified());
+    assert_eq!((is_made(&server), requests(&server).last()), (true, Some(&format!("PUT bytes */{SIZE}"))));
+}
+
+/// What the source has is read for that.
+#[tokio::test(start_paused = true)]
+async fn the_proof_of_a_session_that_was_finished_before_needs_no_end() {
+    let folder = Folder::new();
+    let (_server, client) = server(&[Act::Pass, Act::Pass, Act::Pass, Act::Endless]);
+    let [_, (file, _), ..] = sources(&folder);
+    let mut session = None;
+    let upload =
+        to_object(file).single_request_below(0).on_session(|started| session = Some(started.clone()));
+    upload.send(&client).await.unwrap();
+    let resumed = Upload::resume(session.unwrap(), UploadSource::file(folder.file("source")));
+    let resumed = resumed.options(CallOptions::new().timeout(Duration::from_secs(10)));
+    assert!(resumed.send(&client).await.unwrap().is_verified());
+}
+
 #[tokio::test(start_paused = true)]
 async fn sessions_are_cancelled() {
     for (status, kind) in [(499, None), (204, Some(None)), (404, None), (410, None), (403, Some(Some(403)))] {
