@@ -169,8 +169,8 @@ impl<'a> Download<'a> {
 
     /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves the received bytes in `PATH.gax-part`
     /// and `PATH.gax-state`, and the same download resumes from there. If the object was replaced meanwhile, or the file has other
-    /// bytes than the state's CRC32C, it starts over. The state is written every 16 MiB and after each failure; if the server sends
-    /// a checksum, bytes after that are used as well. CRC32C is always computed.
+    /// bytes than the state's CRC32C, it starts over. The state is written every 16 MiB, after each failure, and when
+    /// everything is there; if the server sends a checksum, bytes after that are used as well. CRC32C is always computed.
     ///
     /// A state file of a request with another URI, or one that can't be read, is an error
     /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to start again. A URI that is signed again is a different

@@ -116,9 +116,10 @@ impl<'a> SharedProgress<'a> {
         (skip, end): (u64, Option<u64>),
     ) -> End {
         let received = self.read(options, body, skip, end).await.err().unwrap_or(End::Whole);
+        let position = self.lock().position();
         let is_saved = match received {
-            // The file gets its name now, or more is requested immediately.
-            End::Whole => self.lock().place == 0,
+            // More is requested immediately.
+            End::Whole => position.end().is_some_and(|end| position.offset < end),
             End::Failed(_) => true,
             End::Early(_) => false,
         };

@@ -96,24 +96,6 @@ async fn a_state_has_the_version_and_what_is_whole() {
         download().resumable().to_file(&client, folder.file("a")).await.unwrap();
         assert_eq!((&*read(&folder.file("a")), requests(&one)), (TEXT, vec![request.to_owned()]));
     }
-    // All of it was there before the file got its name.
-    for parallel in [0, 3] {
-        let folder = Folder::new();
-        let path = folder.file("a");
-        let (whole, client) = server([]);
-        let request = download().resumable().parallel(parallel, 2).on_progress(|progress| {
-            if progress.bytes() == 10 {
-                drop(std::fs::create_dir(&path));
-            }
-        });
-        let error = request.to_file(&client, &path).await.unwrap_err();
-        assert_eq!((error.kind(), error.bytes()), (TransferErrorKind::Sink, 10));
-        std::fs::remove_dir(&path).unwrap();
-        drop(requests(&whole));
-        download().resumable().parallel(3, 2).to_file(&client, &path).await.unwrap();
-        assert_eq!((&*read(&path), &*folder.names()), (TEXT, &["a".to_owned()][..]));
-        assert_eq!(requests(&whole), ["&generation=1 bytes=10- \"1\""]);
-    }
     // An object that was replaced meanwhile starts over.
     for has_checksum in [true, false] {
         let folder = Folder::new();
@@ -123,6 +105,68 @@ async fn a_state_has_the_version_and_what_is_whole() {
         download().resumable().to_file(&client, folder.file("a")).await.unwrap_err();
         download().resumable().to_file(&client, folder.file("a")).await.unwrap();
         assert_eq!((&*read(&folder.file("a")), &*folder.names()), (&b"another"[..], &["a".to_owned()][..]));
+    }
+}
+
+/// A process that ended between the last byte and the file's name: the next one asks once whether the object is still that one.
+#[tokio::test(start_paused = true)]
+async fn a_file_that_was_whole_gets_its_name() {
+    const ASKED: &str = "&generation=1 bytes=10- \"1\"";
+    // What the server has said: a checksum, its length, versions. What has changed since.
+    let [nothing, longer, other, replaced] = [0, 1, 2, 3];
+    for ((has_checksum, has_length, has_version), changed, expected) in [
+        ((true, true, true), nothing, &[ASKED][..]),
+        ((false, true, true), nothing, &[ASKED]),
+        ((true, false, true), nothing, &[ASKED]),
+        ((false, false, true), nothing, &[ASKED]),
+        ((true, true, true), longer, &[ASKED]),
+        ((false, true, true), longer, &[ASKED]),
+        // Nobody has said how long the object is.
+        ((true, false, true), longer, &["&generation=1 bytes=16- \"1\"", "- -"]),
+        ((true, true, true), other, &["- -"]),
+        ((false, true, true), other, &["- -"]),
+        ((true, true, true), replaced, &[ASKED, "- -"]),
+        ((false, true, true), replaced, &[ASKED, "- -"]),
+        // Nothing tells this object from another one.
+        ((true, true, false), nothing, &["- -"]),
+    ] {
+        for parallel in [0, 3] {
+            if parallel > 0 && !has_length && changed == longer {
+                // A range says it.
+                continue;
+            }
+            let folder = Folder::new();
+            let (path, part) = (folder.file("a"), folder.file("a.gax-part"));
+            let (whole, client) = server([]);
+            {
+                let mut server = whole.lock().unwrap();
+                (server.has_checksum, server.has_length) = (has_checksum, has_length);
+                server.names = (has_version, has_version);
+            }
+            let request = download().resumable().parallel(parallel, 2).on_progress(|progress| {
+                if progress.bytes() == 10 {
+                    drop(std::fs::create_dir(&path));
+                }
+            });
+            let error = request.to_file(&client, &path).await.unwrap_err();
+            assert_eq!((error.kind(), error.bytes()), (TransferErrorKind::Sink, 10));
+            std::fs::remove_dir(&path).unwrap();
+            drop(requests(&whole));
+            let mut bytes = read(&part);
+            if changed == longer {
+                bytes.extend_from_slice(b"longer");
+            } else if changed == other {
+                bytes[0] ^= 1;
+            } else if changed == replaced {
+                whole.lock().unwrap().acts = vec![(10, Act::Replaced(b"another"))];
+            }
+            std::fs::write(&part, bytes).unwrap();
+            let downloaded = download().resumable().to_file(&client, &path).await.unwrap();
+            let content = if changed == replaced { b"another" } else { TEXT };
+            assert_eq!((&*read(&path), &*folder.names()), (content, &["a".to_owned()][..]));
+            assert_eq!(downloaded.is_verified(), has_checksum);
+            assert_eq!(requests(&whole), expected, "{has_checksum} {has_length} {has_version} {changed}");
+        }
     }
 }
 
