@@ -18,38 +18,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrpcTimeout {
     number: u32,
-    unit: Unit,
-}
-
-/// The units, from the finest to the coarsest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Nanosecond,
-    Microsecond,
-    Millisecond,
-    Second,
-    Minute,
-    Hour,
-}
-
-impl Unit {
-    const ALL: [Self; 6] =
-        [Self::Nanosecond, Self::Microsecond, Self::Millisecond, Self::Second, Self::Minute, Self::Hour];
-
-    fn letter(self) -> u8 {
-        match self {
-            Unit::Nanosecond => b'n',
-            Unit::Microsecond => b'u',
-            Unit::Millisecond => b'm',
-            Unit::Second => b'S',
-            Unit::Minute => b'M',
-            Unit::Hour => b'H',
-        }
-    }
-
-    fn of(letter: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.letter() == letter)
-    }
+    /// From the finest to the coarsest unit: `n`, `u`, `m`, `S`, `M` or `H`.
+    letter: u8,
 }
 
 /// The greatest number that eight digits hold.
@@ -62,33 +32,30 @@ impl GrpcTimeout {
     pub fn of(timeout: Duration) -> Self {
         let (seconds, nanos) = (timeout.as_secs(), timeout.subsec_nanos());
         // Where a unit is too fine, the number is too large or does not even fit.
-        let of = |unit, per_second: u64, below: u32| {
-            let number = seconds.checked_mul(per_second)?.checked_add(u64::from(below))?;
-            let number = u32::try_from(number).ok().filter(|number| *number <= MAX_VALUE)?;
-            Some(Self { number, unit })
+        let of = |letter, number: Option<u64>| {
+            let number = u32::try_from(number?).ok().filter(|number| *number <= MAX_VALUE)?;
+            Some(Self { number, letter })
         };
-        let coarse = |unit, size| {
-            let number = u32::try_from(seconds / size).ok().filter(|number| *number <= MAX_VALUE)?;
-            Some(Self { number, unit })
-        };
-        of(Unit::Nanosecond, 1_000_000_000, nanos)
-            .or_else(|| of(Unit::Microsecond, 1_000_000, nanos / 1_000))
-            .or_else(|| of(Unit::Millisecond, 1_000, nanos / 1_000_000))
-            .or_else(|| of(Unit::Second, 1, 0))
-            .or_else(|| coarse(Unit::Minute, 60))
-            .or_else(|| coarse(Unit::Hour, 3600))
-            .unwrap_or(Self { number: MAX_VALUE, unit: Unit::Hour })
+        let fine = |per_second, below: u32| seconds.checked_mul(per_second)?.checked_add(below.into());
+        of(b'n', fine(1_000_000_000, nanos))
+            .or_else(|| of(b'u', fine(1_000_000, nanos / 1_000)))
+            .or_else(|| of(b'm', fine(1_000, nanos / 1_000_000)))
+            .or_else(|| of(b'S', Some(seconds)))
+            .or_else(|| of(b'M', Some(seconds / 60)))
+            .or_else(|| of(b'H', Some(seconds / 3600)))
+            .unwrap_or(Self { number: MAX_VALUE, letter: b'H' })
     }
 
     /// The timeout that a header has; `None`: its value is not of the protocol's form.
     #[must_use]
     pub fn parse(value: &[u8]) -> Option<Self> {
-        let (unit, digits) = value.split_last()?;
-        if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
+        let (letter, digits) = value.split_last()?;
+        let is_number = (1..=8).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+        if !is_number || !b"numSMH".contains(letter) {
             return None;
         }
         let number = digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-        Some(Self { number, unit: Unit::of(*unit)? })
+        Some(Self { number, letter: *letter })
     }
 
     /// The time; eight digits of any unit are a duration.
@@ -96,28 +63,24 @@ impl GrpcTimeout {
     #[must_use]
     pub fn duration(self) -> Duration {
         let number = u64::from(self.number);
-        match self.unit {
-            Unit::Nanosecond => Duration::from_nanos(number),
-            Unit::Microsecond => Duration::from_micros(number),
-            Unit::Millisecond => Duration::from_millis(number),
-            Unit::Second => Duration::from_secs(number),
-            Unit::Minute => Duration::from_secs(number * 60),
-            Unit::Hour => Duration::from_secs(number * 3600),
+        match self.letter {
+            b'n' => Duration::from_nanos(number),
+            b'u' => Duration::from_micros(number),
+            b'm' => Duration::from_millis(number),
+            b'S' => Duration::from_secs(number),
+            b'M' => Duration::from_secs(number * 60),
+            _ => Duration::from_secs(number * 3600),
         }
     }
 
-    /// The number before the unit.
-    #[inline]
-    #[must_use]
-    pub fn number(self) -> u32 {
-        self.number
-    }
+    crate::getters! { move self:
+        /// The number before the unit.
+        #[inline]
+        pub number: u32 = self.number;
 
-    /// The letter of the unit.
-    #[inline]
-    #[must_use]
-    pub fn letter(self) -> u8 {
-        self.unit.letter()
+        /// The letter of the unit.
+        #[inline]
+        pub letter: u8 = self.letter;
     }
 }
 

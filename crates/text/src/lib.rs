@@ -73,11 +73,7 @@ macro_rules! getters {
         })+
     };
     ($($(#[$doc:meta])* $field:ident: $kind:ty;)+) => {
-        $($(#[$doc])*
-        #[must_use]
-        pub fn $field(&self) -> $kind {
-            self.$field
-        })+
+        $crate::getters! { self: $($(#[$doc])* pub $field: $kind = self.$field;)+ }
     };
 }
 
