@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// if it begins with `./`.
 #[derive(Debug, Clone)]
 pub(crate) struct GitPath {
-    text: String,
+    pub(crate) text: String,
 }
 
 /// The kind of thing at a path.
@@ -28,10 +28,6 @@ impl GitPath {
         let is_drive = cfg!(windows) && revision.len() == 1;
         let is_revision = !revision.is_empty() && !revision.starts_with('-') && !is_drive;
         (is_revision && !argument.exists()).then(|| Self { text: text.trim_end_matches('/').to_owned() })
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
     }
 
     /// A file in this folder.

@@ -40,11 +40,17 @@ impl Input {
 
     /// Reads retry tables, and those in folders, in their order.
     pub(crate) fn tables(paths: &[PathBuf]) -> Result<Vec<Self>, Failure> {
-        let read = |path: &PathBuf| {
-            if path.is_dir() { tables_in(path) } else { Ok(vec![Self::table(path)]) }
-        };
-        let read: Vec<_> = paths.iter().map(read).collect::<Result<_, _>>()?;
-        read.into_iter().flatten().collect()
+        Self::tables_and_problems(paths).collect()
+    }
+
+    /// Like `tables`, but for each that can't be read the reason is in its place.
+    pub(crate) fn tables_and_problems(paths: &[PathBuf]) -> impl Iterator<Item = Result<Self, Failure>> {
+        paths.iter().flat_map(|path| {
+            if !path.is_dir() {
+                return vec![Self::table(path)];
+            }
+            tables_in(path).unwrap_or_else(|problem| vec![Err(problem)])
+        })
     }
 
     /// Reads an API's GAPIC YAML.
@@ -70,7 +76,7 @@ impl Input {
 }
 
 /// The tables in a folder, in order, each read or the reason why it can't be.
-pub(crate) fn tables_in(folder: &Path) -> Result<Vec<Result<Input, Failure>>, Failure> {
+fn tables_in(folder: &Path) -> Result<Vec<Result<Input, Failure>>, Failure> {
     let files = files_in(folder).map_err(|error| {
         let path = folder.display();
         usage!("can't read {path} ({error}); give the path of a retry table")

@@ -39,13 +39,13 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
 impl Command {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
-            Command::Plan(args) => plan::run(&args),
+            Command::Plan(args) => plan::run(&args).map(|()| ExitCode::SUCCESS),
             Command::Serve(args) => serve::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Table(command) => table::run(&command),
             Command::Conformance(args) => conformance::run(&args),
-            Command::Completions(args) => completions::run(&args, Cli::command()),
-            Command::Man(args) => man::run(&args, Cli::command()),
+            Command::Completions(args) => completions::run(&args, Cli::command()).map(|()| ExitCode::SUCCESS),
+            Command::Man(args) => man::run(&args, Cli::command()).map(|()| ExitCode::SUCCESS),
         }
     }
 }

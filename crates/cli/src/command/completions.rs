@@ -4,7 +4,6 @@ use crate::command::print;
 use crate::failure::Failure;
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
-use std::process::ExitCode;
 
 /// Print a script that completes gax's commands and flags in a shell
 ///
@@ -23,9 +22,8 @@ Examples:
   gax completions zsh > \"${fpath[1]}/_gax\"
   gax completions fish > ~/.config/fish/completions/gax.fish";
 
-pub(crate) fn run(args: &CompletionsArgs, mut command: Command) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &CompletionsArgs, mut command: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     generate(args.shell, &mut command, "gax", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
+    print(&String::from_utf8_lossy(&script))
 }

@@ -1,7 +1,7 @@
 //! `gax conformance`: recorded cases, run through the engine.
 
 use crate::command::{Format, print, print_json};
-use crate::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
+use crate::conformance::{CaseFailure, CategoryCounts, Summary};
 use crate::failure::{FINDINGS, Failure, usage};
 use crate::input::Input;
 use crate::render::{Align, Cell, Grid, table};
@@ -56,17 +56,16 @@ pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode, Failure> {
     if let Some(suite) = &args.clients {
         return super::suite::run(suite, &args.command, args.format);
     }
-    let mut runner = Runner::new();
+    let mut summary = Summary::default();
     for file in &args.files {
         let input = Input::read(file, "a file of recorded cases")?;
-        runner
+        summary
             .run_file(&input.name, &input.content)
             .map_err(|error| usage!("{error}; give files of the form that gax conformance --help shows"))?;
     }
-    let summary = runner.summary();
     match args.format {
-        Format::Text => print(&Text(summary).to_string())?,
-        Format::Json => print_json(&Report::of(summary))?,
+        Format::Text => print(&Text(&summary).to_string())?,
+        Format::Json => print_json(&Report::of(&summary))?,
     }
     Ok(if summary.is_success() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
 }
@@ -92,13 +91,13 @@ impl fmt::Display for Text<'_> {
             ]);
         }
         writeln!(f, "{}", table(&counted, 0))?;
-        for failure in summary.failures().iter().take(MOST) {
+        for failure in summary.failures.iter().take(MOST) {
             writeln!(f, "{failure}")?;
         }
-        if let more @ 1.. = summary.failures().len().saturating_sub(MOST) {
+        if let more @ 1.. = summary.failures.len().saturating_sub(MOST) {
             writeln!(f, "and {more} more; --format json lists them all")?;
         }
-        if !summary.failures().is_empty() {
+        if !summary.failures.is_empty() {
             writeln!(f)?;
         }
         let CategoryCounts { passed, failed, unreadable, compared, traced } = summary.total();
@@ -157,6 +156,6 @@ impl<'a> Report<'a> {
     fn of(summary: &'a Summary) -> Self {
         let categories =
             summary.categories().map(|((kind, name), counts)| CategoryCount { kind, name, counts });
-        Self { total: summary.total(), categories: categories.collect(), failures: summary.failures() }
+        Self { total: summary.total(), categories: categories.collect(), failures: &summary.failures }
     }
 }

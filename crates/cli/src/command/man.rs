@@ -6,7 +6,6 @@ use clap::{Args, Command};
 use clap_mangen::{Man, generate_to};
 use gax_text::closest;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Print the manual page of gax or of one of its commands
 #[derive(Debug, Args)]
@@ -26,13 +25,12 @@ Examples:
   gax man table lint | man -l -
   gax man --out ~/.local/share/man/man1";
 
-pub(crate) fn run(args: &ManArgs, mut command: Command) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ManArgs, mut command: Command) -> Result<(), Failure> {
     command.build();
     match &args.out {
-        Some(directory) => write_all(command, directory)?,
-        None => print(&page(&command, &args.command)?)?,
+        Some(directory) => write_all(command, directory),
+        None => print(&page(&command, &args.command)?),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn write_all(command: Command, directory: &Path) -> Result<(), Failure> {

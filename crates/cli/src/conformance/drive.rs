@@ -32,7 +32,7 @@ pub(super) fn micros(duration: Duration) -> i128 {
 pub(super) fn callable(case: &Unary) -> Result<Option<Record>, String> {
     let policy = policy(&case.settings, case.codes, case.context.as_ref());
     let mut script = endless(&case.script);
-    run(&policy, unary_call, |_| match script.next() {
+    run(&policy, 1, EXHAUSTED, |_| match script.next() {
         Some(reply) => (reply.after, AttemptResult::failed(reply.code)),
         None => silence(),
     })
@@ -44,7 +44,8 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, String> {
     let mut script = endless(&case.script);
     let mut counts = Vec::new();
     let mut attempt_count = 0;
-    let record = run(&policy, streaming_call, |attempt| {
+    // gax-java's streams know no exhausted retries.
+    let record = run(&policy, 1, "attemptPermanentFailure", |attempt| {
         attempt_count = match attempt.kind() {
             AttemptKind::Original => 0,
             AttemptKind::Resume => 1,
@@ -71,22 +72,18 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, String> {
     let mut script = endless(&case.script);
     // If the initial call was done before the first look, the first poll is treated as attempt 1 of the tracer.
     let first = if case.done_before_first_look { 2 } else { 1 };
-    let record = run(
-        &policy,
-        |event| polling_call(event, first),
-        |attempt| {
-            let Some(reply) = script.next() else { return silence() };
-            let result = match reply.result {
-                PollResult::NotDone if case.done_before_first_look && attempt.number() == 1 => {
-                    AttemptResult::not_done(Next::Now)
-                }
-                PollResult::NotDone => AttemptResult::not_done(Next::Later),
-                PollResult::Done => AttemptResult::done(),
-                PollResult::Error(code) => AttemptResult::failed(code),
-            };
-            (reply.after, result)
-        },
-    )?;
+    let record = run(&policy, first, EXHAUSTED, |attempt| {
+        let Some(reply) = script.next() else { return silence() };
+        let result = match reply.result {
+            PollResult::NotDone if case.done_before_first_look && attempt.number() == 1 => {
+                AttemptResult::not_done(Next::Now)
+            }
+            PollResult::NotDone => AttemptResult::not_done(Next::Later),
+            PollResult::Done => AttemptResult::done(),
+            PollResult::Error(code) => AttemptResult::failed(code),
+        };
+        (reply.after, result)
+    })?;
     Ok(record.map(as_polled))
 }
 
@@ -126,14 +123,18 @@ fn policy(settings: &Settings, codes: CodeSet, context: Option<&Context>) -> Pol
     policy
 }
 
-/// Runs a client's operation. `None`: an attempt hangs forever.
+/// What a tracer is told of the last attempt that the settings allow.
+const EXHAUSTED: &str = "attemptFailedRetriesExhausted";
+
+/// Runs a client's operation, whose tracer counts from that attempt on. `None`: an attempt hangs forever.
 fn run(
     policy: &Policy,
-    call: impl Fn(&Event) -> Option<String>,
+    first: u32,
+    exhausted: &str,
     respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
 ) -> Result<Option<Record>, String> {
     let mut tracer = Vec::new();
-    let mut observer = |event: Event| tracer.extend(call(&event));
+    let mut observer = |event: Event| tracer.extend(call(&event, first, exhausted));
     let (attempts, simulated) =
         Simulation::new(policy, &mut NoJitter).observed_by(&mut observer).run(respond);
     let (end, end_us) = match simulated {
@@ -185,21 +186,7 @@ fn end_name(reason: StopReason) -> String {
     }
 }
 
-/// The call that the tracer of a unary call gets.
-pub(super) fn unary_call(event: &Event) -> Option<String> {
-    call(event, 1, "attemptFailedRetriesExhausted")
-}
-
-/// The call that the tracer of a server stream gets. gax-java's streams know no exhausted retries.
-pub(super) fn streaming_call(event: &Event) -> Option<String> {
-    call(event, 1, "attemptPermanentFailure")
-}
-
-/// The call that the tracer of a poller gets, which counts from that attempt on.
-pub(super) fn polling_call(event: &Event, first: u32) -> Option<String> {
-    call(event, first, "attemptFailedRetriesExhausted")
-}
-
+/// The call that a tracer gets which counts from that attempt on.
 fn call(event: &Event, first: u32, exhausted: &str) -> Option<String> {
     match event {
         Event::Started(attempt) => Some(format!("attemptStarted({})", attempt.number().checked_sub(first)?)),

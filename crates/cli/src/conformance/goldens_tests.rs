@@ -1,6 +1,6 @@
 //! Every recorded operation of gax-java comes out as it was recorded.
 
-use super::Runner;
+use super::Summary;
 use serde_json::Value;
 use std::fs;
 
@@ -15,12 +15,12 @@ fn cases() -> Vec<Value> {
 
 #[test]
 fn every_case_comes_out_as_recorded() {
-    let mut runner = Runner::new();
+    let mut runner = Summary::default();
     for file in ["gax_java_algorithm.jsonl", "stream_broken_final.jsonl"] {
         runner.run_file(file, recorded(file).as_bytes()).unwrap();
     }
-    let summary = runner.summary();
-    assert_eq!(summary.failures(), []);
+    let summary = &runner;
+    assert_eq!(summary.failures, []);
 
     let count = |wanted: &str| {
         let of_kind = summary.categories().filter(|((kind, _), _)| *kind == wanted);
@@ -88,9 +88,9 @@ fn a_changed_number_or_word_makes_its_case_fail() {
             let mut other = case.clone();
             let place = other.pointer_mut(path).unwrap();
             *place = changed(place, if index % 2 == 0 { 1 } else { -1 });
-            let mut runner = Runner::new();
-            runner.run_line(&other.to_string()).unwrap();
-            assert_eq!(runner.summary().total().failed, 1, "{}: {path}", case["id"]);
+            let mut runner = Summary::default();
+            runner.run_file("cases", other.to_string().as_bytes()).unwrap();
+            assert_eq!(runner.total().failed, 1, "{}: {path}", case["id"]);
             changes += 1;
         }
     }
@@ -103,10 +103,10 @@ fn a_refused_attempt_that_is_no_longer_recorded_makes_its_case_fail() {
     for mut case in cases() {
         let expected = case["expected"].as_object_mut();
         let Some(_denied) = expected.and_then(|expected| expected.remove("denied_next")) else { continue };
-        let mut runner = Runner::new();
-        runner.run_line(&case.to_string()).unwrap();
+        let mut runner = Summary::default();
+        runner.run_file("cases", case.to_string().as_bytes()).unwrap();
         // Only records of the bare algorithm have refused attempts.
-        assert_eq!(runner.summary().total().failed, 1, "{}", case["id"]);
+        assert_eq!(runner.total().failed, 1, "{}", case["id"]);
         removed += 1;
     }
     assert!(removed > 100, "{removed}");

@@ -27,5 +27,4 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use runner::Runner;
 pub(crate) use summary::{CaseFailure, CategoryCounts, Summary};

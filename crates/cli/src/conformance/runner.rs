@@ -1,4 +1,4 @@
-//! Takes lines, runs the cases on them and keeps count.
+//! Takes files, runs the cases in them and keeps count.
 
 use super::bare::bare;
 use super::case::{Callable, Case, Recorded, Unary, Validated, shortened};
@@ -10,81 +10,44 @@ use gax_retry::gax_java::RawSettings;
 use gax_text::Escaped;
 use serde_json::Value;
 
-/// Runs recorded cases, line by line or file by file, and keeps count of them.
-///
-/// See [the module](crate::conformance) for the form of a case.
-#[derive(Debug, Default)]
-pub(crate) struct Runner {
-    summary: Summary,
-    file: Option<String>,
-    line: usize,
-}
-
-impl Runner {
-    /// A runner without any cases so far.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
+impl Summary {
     /// Runs all cases of a file. Its name is for the messages.
     ///
     /// # Errors
     ///
-    /// The first line that is no case, or a file without any case. The cases before it are counted.
+    /// The first line that is no case (it is not a JSON object, or one without a `kind`), or a file without any case. The cases
+    /// before it are counted.
     pub(crate) fn run_file(&mut self, name: &str, content: &[u8]) -> Result<(), String> {
-        self.file = Some(name.to_owned());
-        self.line = 0;
-        let before = self.summary.total();
-        for line in content.split(|byte| *byte == b'\n') {
-            let Ok(line) = std::str::from_utf8(line) else {
-                self.line += 1;
-                return Err(self.not_cases("it is not UTF-8"));
+        let before = self.total();
+        for (line, text) in (1..).zip(content.split(|byte| *byte == b'\n')) {
+            let not_cases = |reason: &str| format!("{name}:{line} is not a recorded case: {reason}");
+            let text = std::str::from_utf8(text).map_err(|_| not_cases("it is not UTF-8"))?;
+            let text = text.trim_start_matches('\u{feff}').trim();
+            if text.is_empty() {
+                continue;
+            }
+            let case: Value = serde_json::from_str(text).map_err(|error| not_cases(&error.to_string()))?;
+            let Some(kind) = case.get("kind").and_then(Value::as_str) else {
+                let reason = if case.is_object() { "it has no \"kind\"" } else { "it is not a JSON object" };
+                return Err(not_cases(reason));
             };
-            self.run_line(line)?;
+            self.run_case(kind, &case, name, line);
         }
-        if self.summary.total() == before {
+        if self.total() == before {
             return Err(format!("{name} holds no recorded case"));
         }
         Ok(())
     }
 
-    /// Runs the case on one line. An empty line is passed over.
-    ///
-    /// # Errors
-    ///
-    /// The line is no case: not a JSON object, or one that has no `kind`.
-    pub(crate) fn run_line(&mut self, line: &str) -> Result<(), String> {
-        self.line += 1;
-        let line = line.trim_start_matches('\u{feff}').trim();
-        if line.is_empty() {
-            return Ok(());
-        }
-        let case: Value = serde_json::from_str(line).map_err(|error| self.not_cases(&error.to_string()))?;
-        let Some(kind) = case.get("kind").and_then(Value::as_str) else {
-            let reason = if case.is_object() { "it has no \"kind\"" } else { "it is not a JSON object" };
-            return Err(self.not_cases(reason));
-        };
-        self.run_case(kind, &case);
-        Ok(())
-    }
-
-    /// The results of the cases so far.
-    pub(crate) fn summary(&self) -> &Summary {
-        &self.summary
-    }
-
-    fn run_case(&mut self, kind: &str, case: &Value) {
+    fn run_case(&mut self, kind: &str, case: &Value, file: &str, line: usize) {
         let label = |name: &str| case.get(name).and_then(Value::as_str).map(shortened);
         let id = label("id").unwrap_or_else(|| "a case without an id".to_owned());
         let category = label("category").unwrap_or_else(|| "none".to_owned());
         let kind_label = shortened(kind);
         let outcomes = outcomes(kind, case);
-        let counts = self.summary.category(&kind_label, &category);
-        let (line, labels) = (self.line, [&*id, &*kind_label, &*category]);
-        let place = match &self.file {
-            Some(file) => format!("{} ({}:{line})", Escaped(&id), Escaped(file)),
-            None => format!("{} (line {line})", Escaped(&id)),
-        };
+        let labels = [&*id, &*kind_label, &*category];
+        let place = format!("{} ({}:{line})", Escaped(&id), Escaped(file));
+        let counts = self.categories.entry((kind_label.clone(), category.clone())).or_default();
         let failures: Vec<CaseFailure> = match outcomes {
             Ok(outcomes) => {
                 counts.compared += outcomes.compared;
@@ -101,15 +64,7 @@ impl Runner {
         };
         let ended = if failures.is_empty() { &mut counts.passed } else { &mut counts.failed };
         *ended += 1;
-        self.summary.add(failures);
-    }
-
-    fn not_cases(&self, reason: &str) -> String {
-        let line = self.line;
-        match &self.file {
-            Some(file) => format!("{file}:{line} is not a recorded case: {reason}"),
-            None => format!("line {line} is not a recorded case: {reason}"),
-        }
+        self.failures.extend(failures);
     }
 }
 

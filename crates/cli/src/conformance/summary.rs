@@ -8,8 +8,10 @@ use std::fmt;
 /// The results of all cases run so far.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
-    categories: BTreeMap<(String, String), CategoryCounts>,
-    failures: Vec<CaseFailure>,
+    pub(super) categories: BTreeMap<(String, String), CategoryCounts>,
+    /// Every difference and every case that could not be run, in the order of the lines. A case can
+    /// have two.
+    pub(crate) failures: Vec<CaseFailure>,
 }
 
 impl Summary {
@@ -33,20 +35,6 @@ impl Summary {
     pub(crate) fn is_success(&self) -> bool {
         let total = self.total();
         total.failed == 0 && total.passed > 0
-    }
-
-    /// Every difference and every case that could not be run, in the order of the lines. A case can
-    /// have two.
-    pub(crate) fn failures(&self) -> &[CaseFailure] {
-        &self.failures
-    }
-
-    pub(super) fn category(&mut self, kind: &str, category: &str) -> &mut CategoryCounts {
-        self.categories.entry((kind.to_owned(), category.to_owned())).or_default()
-    }
-
-    pub(super) fn add(&mut self, failures: Vec<CaseFailure>) {
-        self.failures.extend(failures);
     }
 }
 

@@ -26,33 +26,33 @@ fn traced() -> String {
 }
 
 /// A runner that has run that case.
-fn run(case: &str) -> Runner {
-    let mut runner = Runner::new();
-    runner.run_line(&case.replace('\n', " ")).unwrap();
+fn run(case: &str) -> Summary {
+    let mut runner = Summary::default();
+    runner.run_file("cases", case.replace('\n', " ").as_bytes()).unwrap();
     runner
 }
 
 /// The text of each failure.
-fn texts(runner: &Runner) -> Vec<String> {
-    runner.summary().failures().iter().map(ToString::to_string).collect()
+fn texts(runner: &Summary) -> Vec<String> {
+    runner.failures.iter().map(ToString::to_string).collect()
 }
 
-fn places(runner: &Runner) -> Vec<&str> {
-    runner.summary().failures().iter().map(|failure| failure.place.as_deref().unwrap()).collect()
+fn places(runner: &Summary) -> Vec<&str> {
+    runner.failures.iter().map(|failure| failure.place.as_deref().unwrap()).collect()
 }
 
 fn changed(from: &str, to: &str) -> Vec<String> {
     assert!(UNARY.contains(from), "{from}");
     let runner = run(&UNARY.replacen(from, to, 1));
-    assert_eq!(runner.summary().total().passed, 0, "{from} -> {to}");
+    assert_eq!(runner.total().passed, 0, "{from} -> {to}");
     texts(&runner)
 }
 
 #[test]
 fn a_case_that_comes_out_is_counted_with_both_its_outcomes() {
     let runner = run(UNARY);
-    let summary = runner.summary();
-    assert_eq!(summary.failures(), []);
+    let summary = &runner;
+    assert_eq!(summary.failures, []);
     assert!(summary.is_success());
     let categories: Vec<_> = summary.categories().collect();
     let [(name, counts)] = categories.as_slice() else { panic!("{categories:?}") };
@@ -64,12 +64,12 @@ fn a_case_that_comes_out_is_counted_with_both_its_outcomes() {
 fn the_calls_of_a_tracer_are_compared_with_those_of_observers() {
     let runner = run(&traced());
     assert_eq!(texts(&runner), [""; 0]);
-    let total = runner.summary().total();
+    let total = runner.total();
     assert_eq!((total.compared, total.traced), (2, 1));
     assert_eq!(
         texts(&run(&traced().replacen("delay_us=2000", "delay_us=2001", 1))),
         [
-            "u-1 (line 1): expected_callable.tracer[1] is attemptFailed(UNAVAILABLE,delay_us=2001) in the record, \
+            "u-1 (cases:1): expected_callable.tracer[1] is attemptFailed(UNAVAILABLE,delay_us=2001) in the record, \
           but attemptFailed(UNAVAILABLE,delay_us=2000) here"
         ]
     );
@@ -77,7 +77,7 @@ fn the_calls_of_a_tracer_are_compared_with_those_of_observers() {
     assert_eq!(places(&shorter), ["expected_callable.tracer[0]"]);
     assert_eq!(
         texts(&run(&traced().replacen("\"attemptStarted(0)\"", "0", 1))),
-        ["u-1 (line 1): expected_callable: invalid type: integer `0`, expected a string"]
+        ["u-1 (cases:1): expected_callable: invalid type: integer `0`, expected a string"]
     );
 }
 
@@ -86,17 +86,17 @@ fn a_changed_number_is_reported_with_its_place() {
     assert_eq!(
         changed("\"start_us\": 3000", "\"start_us\": 3001"),
         [
-            "u-1 (line 1): expected.attempts[1].start_us is 3001 in the record, but 3000 here",
-            "u-1 (line 1): expected_callable (the same as expected).attempts[1].start_us is 3001 in the \
+            "u-1 (cases:1): expected.attempts[1].start_us is 3001 in the record, but 3000 here",
+            "u-1 (cases:1): expected_callable (the same as expected).attempts[1].start_us is 3001 in the \
              record, but 3000 here",
         ]
     );
     assert_eq!(
         changed("\"retry_delay_us\": 3000", "\"retry_delay_us\": 2000"),
-        ["u-1 (line 1): expected.denied_next.retry_delay_us is 2000 in the record, but 3000 here"]
+        ["u-1 (cases:1): expected.denied_next.retry_delay_us is 2000 in the record, but 3000 here"]
     );
     let extra = changed("\"attempts\": [", "\"attempts\": [], \"end\": \"x\", \"unused\": [");
-    let start = "u-1 (line 1): expected.unused: unknown field `unused`, expected one of `attempts`, ";
+    let start = "u-1 (cases:1): expected.unused: unknown field `unused`, expected one of `attempts`, ";
     assert!(extra.len() == 1 && extra[0].starts_with(start), "{extra:?}");
 }
 
@@ -106,7 +106,7 @@ fn what_the_record_tells_of_a_hanging_attempt_counts() {
         changed("\"server_us\": 1000, \"code\": \"UNAVAILABLE\"", "\"server_us\": null, \"code\": null");
     assert_eq!(
         problems.first().unwrap(),
-        "u-1 (line 1): expected is an operation that ends in the record, but null (an attempt that never \
+        "u-1 (cases:1): expected is an operation that ends in the record, but null (an attempt that never \
          ends) here"
     );
 }
@@ -114,7 +114,7 @@ fn what_the_record_tells_of_a_hanging_attempt_counts() {
 #[test]
 fn a_logical_timeout_must_have_made_the_settings() {
     let problems = changed("\"total_timeout_us\": 0", "\"total_timeout_us\": 0, \"logical_timeout_us\": 0");
-    assert_eq!(problems, ["u-1 (line 1): settings.rpc_timeout_multiplier is NaN in the record, but 1 here"]);
+    assert_eq!(problems, ["u-1 (cases:1): settings.rpc_timeout_multiplier is NaN in the record, but 1 here"]);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn what_can_not_be_run_is_counted_and_named() {
         ),
     ] {
         let runner = run(&UNARY.replacen(from, to, 1));
-        let total = runner.summary().total();
+        let total = runner.total();
         assert_eq!((total.failed, total.unreadable), (1, 1), "{reason}");
         let texts = texts(&runner);
         let [text] = texts.as_slice() else { panic!("{texts:?}") };
@@ -184,30 +184,30 @@ fn endless_attempts_are_an_error_and_not_endless_work() {
         .replacen("\"max_attempts\": 2", "\"max_attempts\": 2147483647", 1)
         .replace("\"server_us\": 1000", "\"server_us\": 0");
     let runner = run(&hot);
-    assert_eq!(runner.summary().total().unreadable, 1);
-    assert_eq!(texts(&runner), ["u-1 (line 1): the operation makes more than 10000 attempts"]);
+    assert_eq!(runner.total().unreadable, 1);
+    assert_eq!(texts(&runner), ["u-1 (cases:1): the operation makes more than 10000 attempts"]);
 }
 
 #[test]
 fn another_shape_is_no_case() {
     for (line, reason) in [
-        ("hello", "line 1 is not a recorded case: expected value at line 1 column 1"),
-        ("[1]", "line 1 is not a recorded case: it is not a JSON object"),
-        ("{\"http\": 200}", "line 1 is not a recorded case: it has no \"kind\""),
-        ("{\"kind\": 5}", "line 1 is not a recorded case: it has no \"kind\""),
+        ("hello", "cases:1 is not a recorded case: expected value at line 1 column 1"),
+        ("[1]", "cases:1 is not a recorded case: it is not a JSON object"),
+        ("{\"http\": 200}", "cases:1 is not a recorded case: it has no \"kind\""),
+        ("{\"kind\": 5}", "cases:1 is not a recorded case: it has no \"kind\""),
     ] {
-        assert_eq!(Runner::new().run_line(line).unwrap_err(), reason);
+        assert_eq!(Summary::default().run_file("cases", line.as_bytes()).unwrap_err(), reason);
     }
-    assert!(Runner::new().run_line(&"[".repeat(100_000)).is_err());
+    assert!(Summary::default().run_file("cases", "[".repeat(100_000).as_bytes()).is_err());
 }
 
 #[test]
 fn a_file_is_run_whole_and_its_lines_are_named() {
     let case = UNARY.replace('\n', " ");
     let other = case.replace("\"end_us\": 4000", "\"end_us\": 5000");
-    let mut runner = Runner::new();
+    let mut runner = Summary::default();
     runner.run_file("good.jsonl", format!("\u{feff}{case}\r\n\n{other}\n").as_bytes()).unwrap();
-    let total = runner.summary().total();
+    let total = runner.total();
     assert_eq!((total.passed, total.failed), (1, 1));
     assert_eq!(
         texts(&runner),
@@ -236,12 +236,12 @@ fn settings_that_a_java_build_refuses_are_refused_in_its_words() {
     assert_eq!(texts(&run(case)), [""; 0]);
     assert_eq!(
         texts(&run(&case.replacen("-1000", "1000", 1))),
-        ["v-1 (line 1): ok is false in the record, but true here"]
+        ["v-1 (cases:1): ok is false in the record, but true here"]
     );
     assert_eq!(
         texts(&run(&case.replacen("must not", "can't", 1))),
         [
-            "v-1 (line 1): error is total timeout can't be negative in the record, but total timeout must not be negative here"
+            "v-1 (cases:1): error is total timeout can't be negative in the record, but total timeout must not be negative here"
         ]
     );
 }
@@ -254,6 +254,6 @@ fn a_refused_attempt_of_a_client_s_operation_is_compared_where_it_is_recorded() 
     case["expected_callable"]["denied_next"]["retry_delay_us"] = 2000.into();
     assert_eq!(
         texts(&run(&case.to_string())),
-        ["u-1 (line 1): expected_callable.denied_next.retry_delay_us is 2000 in the record, but 3000 here"]
+        ["u-1 (cases:1): expected_callable.denied_next.retry_delay_us is 2000 in the record, but 3000 here"]
     );
 }

@@ -7,26 +7,17 @@ use std::time::Duration;
 
 /// The codes that another attempt may follow, under the name that users know them by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Recoverable {
-    /// Of a call that is retried.
-    Retryable(CodeSet),
-    /// Of a call that is hedged.
-    NonFatal(CodeSet),
-}
+pub(crate) struct Recoverable(&'static str, CodeSet);
 
 impl Recoverable {
     /// Of a call with that policy.
     pub(crate) fn of(codes: CodeSet, hedging: Option<&Hedging>) -> Self {
-        hedging.map_or(Self::Retryable(codes), |hedging| Self::NonFatal(hedging.codes()))
+        hedging.map_or(Self("retryable", codes), |hedging| Self("non-fatal", hedging.codes()))
     }
 
     /// Why nothing follows a failure with that code.
     fn why_not(self, code: Code) -> String {
-        let (Self::Retryable(codes) | Self::NonFatal(codes)) = self;
-        let name = match self {
-            Self::Retryable(_) => "retryable",
-            Self::NonFatal(_) => "non-fatal",
-        };
+        let Self(name, codes) = self;
         if codes.is_empty() {
             return format!("no code is {name}");
         }

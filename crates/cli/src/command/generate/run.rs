@@ -12,13 +12,7 @@ use std::process::ExitCode;
 use tonic_gax_build::{Error, Generated, configure};
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
-    let inputs = Inputs {
-        tables: Input::tables(&args.table)?,
-        gapic_yaml: args.gapic_yaml.iter().map(|path| Input::gapic_yaml(path)).collect::<Result<_, _>>()?,
-        service_yaml: args.service_yaml.as_deref().map(Input::service_yaml).transpose()?,
-        descriptor_set: args.descriptor_set.as_deref().map(Input::descriptor_set).transpose()?,
-    };
-    let generated = generate(args, inputs).map_err(|error| failure(&error))?;
+    let generated = generate(args)?;
     let files = directory::compare(&args.out, generated.files())?;
     if args.format == Format::Text {
         warn(generated.findings());
@@ -39,15 +33,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// All about the API next to its protos.
-struct Inputs {
-    tables: Vec<Input>,
-    gapic_yaml: Vec<Input>,
-    service_yaml: Option<Input>,
-    descriptor_set: Option<Input>,
-}
-
-fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
+fn generate(args: &GenerateArgs) -> Result<Generated, Failure> {
     let mut builder = configure()
         .dialect(args.dialect)
         .deny_unknown_methods(args.deny_unknown_methods)
@@ -56,13 +42,15 @@ fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
         .build_transport(!args.no_transport)
         .build_rest(args.rest)
         .build_batching(args.batching);
-    for table in inputs.tables {
+    for table in Input::tables(&args.table)? {
         builder = builder.retry_table_text(table.name, table.content);
     }
-    for yaml in inputs.gapic_yaml {
+    for path in &args.gapic_yaml {
+        let yaml = Input::gapic_yaml(path)?;
         builder = builder.gapic_yaml_text(yaml.name, yaml.content);
     }
-    if let Some(yaml) = inputs.service_yaml {
+    if let Some(path) = &args.service_yaml {
+        let yaml = Input::service_yaml(path)?;
         builder = builder.service_yaml_text(yaml.name, yaml.content);
     }
     for (proto, rust) in &args.extern_path {
@@ -71,10 +59,11 @@ fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
     if let Some(name) = &args.include_file {
         builder = builder.include_file(name);
     }
-    match inputs.descriptor_set {
-        Some(set) => builder.generate_encoded_fds(set.content),
+    let generated = match &args.descriptor_set {
+        Some(path) => builder.generate_encoded_fds(Input::descriptor_set(path)?.content),
         None => builder.generate(&args.proto, &args.proto_path),
-    }
+    };
+    generated.map_err(|error| failure(&error))
 }
 
 /// Why no code is generated, with the place.

@@ -3,17 +3,15 @@
 use super::args::PlanArgs;
 use super::samples::Samples;
 use super::settings::subject;
-use super::table::TableMethod;
 use crate::command::table::other_client;
-use crate::command::{Format, print, print_json};
+use crate::command::{Format, print, print_json, warn};
 use crate::failure::{Failure, usage};
 use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
 use crate::value::fresh_seed;
 use gax_retry::jitter::SeededJitter;
 use gax_retry::{AttemptPlan, Hedging, MethodKind, NoJitter, Policy};
-use std::process::ExitCode;
 
-pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     if let (Some(client), Some(table)) = (args.client, &args.table) {
         return other_client(client, table, args.method.as_deref(), args.format);
     }
@@ -23,7 +21,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     }
     let subject = subject(args)?;
     if let Some(method) = &subject.method {
-        method.warn();
+        warn(&method.findings);
     }
     if subject.hedging.is_some()
         && let Some(flag) = args.of_retries()
@@ -37,14 +35,13 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let codes = policy.recoverable_codes();
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
-        let budget = subject.method.as_ref().and_then(TableMethod::budget);
+        let budget = subject.method.as_ref().and_then(|method| method.budget.clone());
         let drawn =
             Samples::draw(&policy, &args.outcome, seed, samples).throttled(budget, &policy, &args.outcome);
-        match args.format {
-            Format::Json => print_json(&drawn)?,
-            Format::Text => print(&drawn.to_string())?,
-        }
-        return Ok(ExitCode::SUCCESS);
+        return match args.format {
+            Format::Json => print_json(&drawn),
+            Format::Text => print(&drawn.to_string()),
+        };
     }
     let seed = args.jitter.then(|| args.seed.unwrap_or_else(fresh_seed));
     let plan = match seed {
@@ -66,15 +63,14 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         };
         let bytes = picture.draw();
         if file.as_os_str() == "-" {
-            print(&bytes)?;
-            return Ok(ExitCode::SUCCESS);
+            return print(&bytes);
         }
         std::fs::write(file, bytes).map_err(|error| {
             usage!("--svg {}: can't be written ({error}); name another file", file.display())
         })?;
     }
     match args.format {
-        Format::Json => print_json(&timeline)?,
+        Format::Json => print_json(&timeline),
         Format::Text => {
             let drawn = match (seed, args.seed) {
                 (Some(seed), None) => {
@@ -85,10 +81,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
             let head = subject.method.as_ref().map(|method| format!("{method}\n\n")).unwrap_or_default();
             let bars = bars(&timeline).map(|bars| format!("\n{bars}")).unwrap_or_default();
             let measured = subject.hedging.as_ref().and_then(measured).unwrap_or_default();
-            print(&format!("{head}{}{bars}\n{why}\n{measured}{drawn}", attempts(&timeline.table())))?;
+            print(&format!("{head}{}{bars}\n{why}\n{measured}{drawn}", attempts(&timeline.table())))
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// A plan of one call can't know the calls before it, which say when hedges are sent.

@@ -168,13 +168,7 @@ impl EndTimes {
             let rank = (sorted.len() * percent).div_ceil(100).max(1);
             sorted.get(rank - 1).copied().map(Ms)
         };
-        Some(Self {
-            min: sorted.first().copied().map(Ms)?,
-            p50: at(50)?,
-            p90: at(90)?,
-            p99: at(99)?,
-            max: sorted.last().copied().map(Ms)?,
-        })
+        Some(Self { min: at(0)?, p50: at(50)?, p90: at(90)?, p99: at(99)?, max: at(100)? })
     }
 }
 

@@ -45,10 +45,7 @@ pub(super) fn subject(args: &PlanArgs) -> Result<Subject, Failure> {
 
 fn hedging(flags: &HedgingFlags) -> Option<Hedging> {
     let hedging = Hedging::new(flags.hedging_max_attempts?).delay(flags.hedging_delay.unwrap_or_default());
-    Some(match flags.non_fatal_codes {
-        Some(codes) => hedging.non_fatal_codes(codes.0),
-        None => hedging,
-    })
+    Some(flags.non_fatal_codes.into_iter().fold(hedging, |hedging, codes| hedging.non_fatal_codes(codes.0)))
 }
 
 /// The builder's settings with those of the flags in their place.

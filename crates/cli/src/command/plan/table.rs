@@ -2,11 +2,10 @@
 
 use super::args::PlanArgs;
 use crate::command::table::close_method;
-use crate::command::warn;
 use crate::failure::{Failure, usage};
 use crate::input::Input;
 use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
-use gax_table::{Finding, HedgingPolicy, RetryTable, RetryThrottling};
+use gax_table::{Finding, HedgingPolicy, RetryTable};
 use gax_text::Escaped;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,20 +20,10 @@ pub(super) struct TableMethod {
     pub(super) hedging: Option<Hedging>,
     place: String,
     params_key: String,
-    findings: Vec<Finding>,
-    throttling: Option<RetryThrottling>,
-}
-
-impl TableMethod {
+    /// About the table.
+    pub(super) findings: Vec<Finding>,
     /// The table's retry throttling, from a full bucket on.
-    pub(super) fn budget(&self) -> Option<RetryBudget> {
-        self.throttling.map(|throttling| throttling.budget())
-    }
-
-    /// Prints findings about the table to standard error; the plan continues.
-    pub(super) fn warn(&self) {
-        warn(&self.findings);
-    }
+    pub(super) budget: Option<RetryBudget>,
 }
 
 impl fmt::Display for TableMethod {
@@ -72,7 +61,7 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<TableMethod>, Failure> {
         place: policy.origin().map_or_else(|| file.to_owned(), ToString::to_string),
         params_key: policy.params_key().to_owned(),
         findings: table.findings().to_vec(),
-        throttling: table.throttling(),
+        budget: table.throttling().map(|throttling| throttling.budget()),
     }))
 }
 

@@ -6,9 +6,9 @@ use super::outcome::outcome;
 use crate::command::warn;
 use crate::failure::{Failure, usage};
 use crate::input::Input;
-use crate::render::Ms;
+use crate::render::{Ms, Row, Timeline};
 use gax_retry::jitter::JitterSource;
-use gax_retry::{Attempt, AttemptPlan, Compatibility, Policy, Response, RetryBudget};
+use gax_retry::{AttemptPlan, Compatibility, Policy, Response, RetryBudget};
 use gax_table::{HedgingPolicy, RetryTable};
 use gax_testing::{Arrival, Break, Reply, Script};
 use std::time::Duration;
@@ -148,11 +148,7 @@ impl Comparison {
         }
         let plan = |which: usize, draws: u64| {
             let budget = self.budgets.as_ref().and_then(|budgets| budgets.get(which)).cloned();
-            let policy = match budget {
-                Some(budget) => policy.clone().with_budget(budget),
-                None => policy.clone(),
-            };
-            AttemptPlan::within(bound, &policy, &responses, &mut Always(draws))
+            AttemptPlan::within(bound, &policy.clone().with_budget(budget), &responses, &mut Always(draws))
         };
         let (short, long) = (requests(&plan(0, 0)), requests(&plan(1, u64::MAX)));
         let mut expected: Vec<Expected> = Vec::new();
@@ -168,16 +164,11 @@ impl Comparison {
 
 /// The requests of a plan: the wait before each, and its start.
 fn requests(plan: &AttemptPlan) -> Vec<(Duration, Duration)> {
-    let ended = plan.attempts().iter().map(|attempt: &Attempt| {
-        (attempt.number(), attempt.delay(), attempt.start(), attempt.transparent_retries())
-    });
-    let endless = plan.endless().iter();
-    let endless = endless
-        .map(|attempt| (attempt.number(), attempt.delay(), attempt.start(), attempt.transparent_retries()));
-    let mut all: Vec<_> = ended.chain(endless).collect();
-    all.sort_by_key(|attempt| attempt.0);
-    let again = |(_, delay, start, again): (u32, Duration, Duration, u32)| {
-        let again = usize::try_from(again).unwrap_or_default();
+    let mut all = Timeline::from(plan).attempts;
+    all.sort_by_key(|row| row.attempt);
+    let again = |row: Row| {
+        let (Ms(delay), Ms(start)) = (row.retry_delay_ms, row.start_ms);
+        let again = usize::try_from(row.transparent_retries).unwrap_or_default();
         [(delay, start)].into_iter().chain(std::iter::repeat_n((Duration::ZERO, start), again))
     };
     all.into_iter().flat_map(again).collect()

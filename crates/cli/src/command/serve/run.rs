@@ -9,10 +9,9 @@ use crate::command::table::{Api, close_method};
 use crate::command::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure, usage};
 use crate::input::Input;
-use crate::render::{ERROR, HEAD, prose};
+use crate::render::{ERROR, HEAD, Ordered, prose};
 use gax_testing::{Arrival, Log, Reply, Script, Scripted, SocketServer};
 use gax_text::Escaped;
-use serde::Serialize;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{ExitCode, Stdio};
@@ -31,11 +30,6 @@ const MAX_CALLS: usize = 50;
 const QUIET: Duration = Duration::from_secs(5);
 /// The time in which the last cancelled attempts are seen.
 pub(in crate::command) const LATE: Duration = Duration::from_millis(100);
-
-#[derive(Serialize)]
-struct Report {
-    calls: Vec<Call>,
-}
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     runtime()?.block_on(serve(args))
@@ -112,16 +106,16 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             None => call,
         }
     });
-    let report = Report { calls: compared.collect() };
-    show(args, &report)?;
+    let compared: Vec<Call> = compared.collect();
+    show(args, &compared)?;
     for name in script.methods() {
         let is_of = |call: &Call| call.method == name || call.method.rsplit('/').next() == Some(&name);
-        if !report.calls.iter().any(is_of) {
+        if !compared.iter().any(is_of) {
             say(&format!("no attempt came for {name:?}, which the script names"));
         }
     }
-    let differs = report.calls.iter().any(|call| !call.differences.is_empty());
-    let is_bad = comparison.is_some() && (differs || report.calls.is_empty());
+    let differs = compared.iter().any(|call| !call.differences.is_empty());
+    let is_bad = comparison.is_some() && (differs || compared.is_empty());
     Ok(if is_bad { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
 }
 
@@ -157,19 +151,19 @@ fn see(arrival: Arrival, arrivals: &mut Vec<Arrival>, for_people: bool) -> Resul
     Ok(())
 }
 
-fn show(args: &ServeArgs, report: &Report) -> Result<(), Failure> {
+fn show(args: &ServeArgs, calls: &[Call]) -> Result<(), Failure> {
     if args.format == Format::Json {
-        return print_json(report);
+        return print_json(&Ordered(vec![("calls", calls)]));
     }
-    for call in report.calls.iter().take(MAX_CALLS) {
+    for call in calls.iter().take(MAX_CALLS) {
         print(&call.to_string())?;
     }
-    if let more @ 1.. = report.calls.len().saturating_sub(MAX_CALLS) {
+    if let more @ 1.. = calls.len().saturating_sub(MAX_CALLS) {
         print(&format!("\nand {more} more; --format json lists them all\n"))?;
     }
     if args.compare.is_some() {
-        let differ = report.calls.iter().filter(|call| !call.differences.is_empty()).count();
-        let calls = report.calls.len();
+        let differ = calls.iter().filter(|call| !call.differences.is_empty()).count();
+        let calls = calls.len();
         print(&format!("\nCalls: {calls}. Calls that differ from the table: {differ}.\n"))?;
     }
     Ok(())

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Show what other gRPC clients make of a service config
 ///
@@ -86,7 +85,7 @@ fn option(text: &str) -> Result<(String, String), String> {
     pair.ok_or_else(|| "has no value; write such as grpc.enable_retries=0".to_owned())
 }
 
-pub(crate) fn run(args: &ClientsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ClientsArgs) -> Result<(), Failure> {
     let input = Input::table(&args.table)?;
     let script = args.calls.iter().cloned().reduce(Script::then);
     let options = args.flags.option.iter().cloned();
@@ -96,15 +95,12 @@ pub(crate) fn run(args: &ClientsArgs) -> Result<ExitCode, Failure> {
         |client: &Client| client.read(&input.content, &options, script.as_ref(), args.method.as_deref());
     let reports: Vec<ClientReport> = clients.iter().map(read).collect();
     match args.format {
-        Format::Json => {
-            print_json(&json!({ "clients": reports.iter().map(data).collect::<Vec<_>>() }))?;
-        }
+        Format::Json => print_json(&json!({ "clients": reports.iter().map(data).collect::<Vec<_>>() })),
         Format::Text => {
             let is_object = input.text().trim_start().starts_with('{');
-            print(&text(&input.name, is_object, &reports))?;
+            print(&text(&input.name, is_object, &reports))
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The attempts that one client makes of a call, for `gax plan --client`.
@@ -113,7 +109,7 @@ pub(crate) fn other_client(
     table: &Path,
     method: Option<&str>,
     format: Format,
-) -> Result<ExitCode, Failure> {
+) -> Result<(), Failure> {
     let input = Input::table(table)?;
     let full = method.filter(|method| method.contains('/'));
     let mut report = client.read(&input.content, &ClientOptions::default(), None, full);
@@ -121,8 +117,7 @@ pub(crate) fn other_client(
         report.methods.retain(|known| known.method.ends_with(&format!("/{method}")));
     }
     if let Format::Json = format {
-        print_json(&data(&report))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_json(&data(&report));
     }
     let mut text = String::new();
     for method in &report.methods {
@@ -153,8 +148,7 @@ pub(crate) fn other_client(
         let reason = report.reason.as_deref().unwrap_or("the table has no such method");
         text = format!("{client}: {}: {}\n", report.verdict, Escaped(reason));
     }
-    print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    print(&text)
 }
 
 /// A report for programs.

@@ -22,11 +22,11 @@ pub(crate) enum TableCommand {
 
 pub(crate) fn run(command: &TableCommand) -> Result<ExitCode, Failure> {
     match command {
-        TableCommand::Show(args) => show::run(args),
-        TableCommand::Explain(args) => explain::run(args),
+        TableCommand::Show(args) => show::run(args).map(|()| ExitCode::SUCCESS),
+        TableCommand::Explain(args) => explain::run(args).map(|()| ExitCode::SUCCESS),
         TableCommand::Lint(args) => lint::run(args),
-        TableCommand::Clients(args) => clients::run(args),
-        TableCommand::Convert(args) => convert::run(args),
+        TableCommand::Clients(args) => clients::run(args).map(|()| ExitCode::SUCCESS),
+        TableCommand::Convert(args) => convert::run(args).map(|()| ExitCode::SUCCESS),
         TableCommand::Diff(args) => diff::run(args),
     }
 }

@@ -7,12 +7,11 @@ use crate::failure::{Failure, usage};
 use crate::input::Input;
 use clap::Args;
 use gax_table::lint::{Linter, Target};
-use gax_table::{ConversionTarget, Finding, RetryTable, ServiceDescription, Severity};
+use gax_table::{ConversionTarget, Finding, RetryTable, Severity};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 
 /// Write a retry table in another format
 ///
@@ -68,26 +67,29 @@ fn form(text: &str) -> Result<ConversionTarget, String> {
     })
 }
 
-pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let tables = args.protos.tables(&args.tables)?;
     let api = args.protos.describe()?;
     let table = args.reading.merged(&Input::tables(&tables)?, None, api.as_ref())?;
     let services = api.map(|api| api.services).unwrap_or_default();
     let linter = args.deny.iter().fold(Linter::new(), |linter, target| linter.deny(*target));
     let linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));
-    let found = |findings| linter.apply(findings);
+    let convert = |out: &mut dyn io::Write| {
+        let mut out = Text { out, error: None };
+        let findings = table.convert_to(args.to, &services, &mut out).map(|findings| linter.apply(findings));
+        findings.map_err(|_| out.error.unwrap_or_else(|| io::Error::other("it can't be written")))
+    };
     // Whether anything is denied has to be known before anything is written.
     if !args.deny.is_empty() {
-        let findings = table.convert_to(args.to, &services, &mut Nowhere).unwrap_or_default();
-        let findings = found(findings);
+        let findings = convert(&mut io::sink()).unwrap_or_default();
         let denied = findings.iter().filter(|finding| finding.severity() == Severity::Error).count();
         if denied > 0 {
             warn(&table, &findings);
             return Err(Failure::Run(refusal(args.to, denied)));
         }
     }
-    warn(&table, &found(write(args, &table, &services)?));
-    Ok(ExitCode::SUCCESS)
+    warn(&table, &write(args.output.as_deref(), convert)?);
+    Ok(())
 }
 
 /// Prints warnings of the reader, and what the other form does not say.
@@ -100,16 +102,10 @@ fn warn(table: &RetryTable, findings: &[Finding]) {
 }
 
 fn write(
-    args: &ConvertArgs,
-    table: &RetryTable,
-    services: &[ServiceDescription],
+    output: Option<&Path>,
+    convert: impl FnOnce(&mut dyn io::Write) -> io::Result<Vec<Finding>>,
 ) -> Result<Vec<Finding>, Failure> {
-    let convert = |out: &mut dyn io::Write| {
-        let mut out = Text { out, error: None };
-        let findings = table.convert_to(args.to, services, &mut out);
-        findings.map_err(|_| out.error.unwrap_or_else(|| io::Error::other("it can't be written")))
-    };
-    let Some(path) = &args.output else {
+    let Some(path) = output else {
         let mut findings = Vec::new();
         stream(|out| {
             findings = convert(out)?;
@@ -139,15 +135,6 @@ impl fmt::Write for Text<'_> {
             self.error = Some(error);
             fmt::Error
         })
-    }
-}
-
-/// Text that no caller wants.
-struct Nowhere;
-
-impl fmt::Write for Nowhere {
-    fn write_str(&mut self, _: &str) -> fmt::Result {
-        Ok(())
     }
 }
 

@@ -37,7 +37,7 @@ impl Side {
             _ if name == "<stdin>" => None,
             None => Some(name),
             Some(revision) => {
-                let (before, _) = revision.as_str().split_once(':')?;
+                let (before, _) = revision.text.split_once(':')?;
                 name.strip_prefix(before)?.strip_prefix(':').map(|path| path.trim_start_matches("./"))
             }
         }
@@ -53,7 +53,7 @@ fn file(path: &Path, what: &str) -> Result<Input, Failure> {
 }
 
 fn of_revision(git: &GitPath) -> Result<Input, Failure> {
-    Ok(Input { name: git.as_str().to_owned(), content: git.read()? })
+    Ok(Input { name: git.text.clone(), content: git.read()? })
 }
 
 fn inputs(path: &Path) -> Result<Vec<Input>, Failure> {

@@ -14,7 +14,6 @@ use clap::Args;
 use gax_retry::plan::Impact;
 use gax_table::{Dialect, TableFormat};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Explain what a retry table means for one method, or for one HTTP request
 ///
@@ -78,7 +77,7 @@ JSON:
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
   throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let bounds = Bounds::read(args.env)?;
     let api = args.protos.describe()?;
     let (mut tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
@@ -86,8 +85,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     if let Some(http) = table.http() {
         if let Some(request) = request::find(http, &args.method, &Headers(&args.header))? {
-            http::run(&table, &request, bounds, args.format)?;
-            return Ok(ExitCode::SUCCESS);
+            return http::run(&table, &request, bounds, args.format);
         }
         if table.names().next().is_none() {
             return Err(request::unknown(http, &args.method));
@@ -122,9 +120,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let others = Dialect::ALL.iter().filter(|other| !is_own_form || **other == dialect);
     explanation.dialects = others.map(|dialect| reader(*dialect)).collect();
     match args.format {
-        Format::Json => print_json(&explanation)?,
-        Format::Text if is_own_form => print(&own_text)?,
-        Format::Text => print(&(own_text + &text::others(&explanation.dialects)))?,
+        Format::Json => print_json(&explanation),
+        Format::Text if is_own_form => print(&own_text),
+        Format::Text => print(&(own_text + &text::others(&explanation.dialects))),
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -107,11 +107,9 @@ fn sentences(
     let ends = match (total, explanation.impact.attempts_at_most) {
         (Some(total), Some(1)) => format!("The call ends with that attempt, after {total} at the latest."),
         (None, Some(1)) => "The call ends with that attempt.".to_owned(),
-        (Some(total), Some(_)) => {
-            format!(
-                "It ends with a success, with any other code, with the last attempt, or after {total} in total."
-            )
-        }
+        (Some(total), Some(_)) => format!(
+            "It ends with a success, with any other code, with the last attempt, or after {total} in total."
+        ),
         (Some(total), None) => {
             format!("It ends with a success, with any other code, or after {total} in total.")
         }

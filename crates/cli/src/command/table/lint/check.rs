@@ -1,7 +1,6 @@
 //! The findings of all files.
 
 use super::config::{Config, Ignore};
-use super::inputs::Inputs;
 use crate::command::table::source::Loaded;
 use crate::failure::{Failure, usage};
 use crate::input::Input;
@@ -30,7 +29,7 @@ struct Rulings {
 
 /// The findings of all files, file by file, by the `gax.toml` of each.
 pub(super) fn check(
-    inputs: &Inputs,
+    inputs: &[Loaded],
     linter: &Linter,
     knows_services: bool,
     are_one: bool,
@@ -39,9 +38,9 @@ pub(super) fn check(
     let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
     let mut checked = Checked::default();
     let tables: Vec<RetryTable> =
-        inputs.files.iter().filter_map(|file| file.table.as_ref().ok().cloned()).collect();
+        inputs.iter().filter_map(|file| file.table.as_ref().ok().cloned()).collect();
     // A finding about what no table says belongs to the first one.
-    let first = inputs.files.first().map(|file| file.input.name.as_str()).unwrap_or_default();
+    let first = inputs.first().map(|file| file.input.name.as_str()).unwrap_or_default();
     let by_file = |findings: Vec<Finding>| -> BTreeMap<String, Vec<Finding>> {
         let file =
             |finding: &Finding| finding.origin().and_then(|origin| origin.file()).unwrap_or(first).to_owned();
@@ -53,7 +52,7 @@ pub(super) fn check(
         merged = by_file(linter.run(&table));
     }
     let mut drift = if tables.len() > 1 { by_file(sibling_drift(&tables)) } else { BTreeMap::new() };
-    for file in &inputs.files {
+    for file in inputs {
         let path = Path::new(&file.input.name);
         let config = Config::path_for(path);
         let rulings = match rulings.entry(config.clone()) {
@@ -90,7 +89,7 @@ pub(super) fn check(
         found.extend(rulings.linter.apply(rulings.unused(path, was_applied)));
         checked.findings.extend(found);
     }
-    let files: Vec<&str> = inputs.files.iter().map(|file| file.input.name.as_str()).collect();
+    let files: Vec<&str> = inputs.iter().map(|file| file.input.name.as_str()).collect();
     for rulings in rulings.values() {
         checked.findings.extend(rulings.linter.apply(rulings.selecting_nothing(&files, &tables)));
     }

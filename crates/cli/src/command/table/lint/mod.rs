@@ -4,7 +4,6 @@ mod args;
 mod baseline;
 mod check;
 mod config;
-mod inputs;
 mod json;
 mod notices;
 mod place;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The files by their names.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
-    by_name: HashMap<&'a str, Cow<'a, str>>,
+    pub(super) by_name: HashMap<&'a str, Cow<'a, str>>,
 }
 
 /// The first and the last place of a finding's text: line and column each, from 1, the last exclusive.
@@ -25,10 +25,6 @@ pub(super) struct Place<'a> {
 impl<'a> Files<'a> {
     pub(super) fn new(files: &'a [Loaded]) -> Self {
         Self { by_name: files.iter().map(|Loaded { input, .. }| (&*input.name, input.text())).collect() }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.by_name.len()
     }
 
     pub(super) fn place(&self, finding: &Finding) -> Option<Place<'_>> {

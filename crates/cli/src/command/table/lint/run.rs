@@ -3,12 +3,12 @@
 use super::args::{LintArgs, LintFormat};
 use super::baseline::Baseline;
 use super::check::check;
-use super::inputs::Inputs;
 use super::place::Files;
 use super::report::Report;
 use super::{json, notices, text};
 use crate::command::{print, print_json, report, stream};
 use crate::failure::{BAD_USE, FINDINGS, Failure};
+use crate::input::Input;
 use gax_table::Severity;
 use gax_table::lint::Linter;
 use std::process::ExitCode;
@@ -25,15 +25,21 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     linter = args.deny.iter().fold(linter, |linter, target| linter.deny(*target));
     linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));
     linter = args.max_load.into_iter().fold(linter, Linter::max_load);
-    let inputs = Inputs::read(&paths, &args.reading);
-    for problem in &inputs.problems {
-        report(problem);
+    let (mut files, mut are_all_read) = (Vec::new(), true);
+    for table in Input::tables_and_problems(&paths) {
+        match table {
+            Ok(input) => files.push(args.reading.loaded(input)),
+            Err(problem) => {
+                report(&problem);
+                are_all_read = false;
+            }
+        }
     }
-    if inputs.files.is_empty() && !inputs.problems.is_empty() {
+    if files.is_empty() && !are_all_read {
         return Ok(ExitCode::from(BAD_USE));
     }
-    let checked = check(&inputs, &linter, knows_services, !args.with.with.is_empty(), &args.client)?;
-    let status = |has_errors: bool| match (inputs.problems.is_empty(), has_errors) {
+    let checked = check(&files, &linter, knows_services, !args.with.with.is_empty(), &args.client)?;
+    let status = |has_errors: bool| match (are_all_read, has_errors) {
         (false, _) => ExitCode::from(BAD_USE),
         (true, true) => ExitCode::from(FINDINGS),
         (true, false) => ExitCode::SUCCESS,
@@ -49,7 +55,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     };
     let report = Report {
         findings: &findings,
-        files: Files::new(&inputs.files),
+        files: Files::new(&files),
         ignored: checked.ignored,
         known,
         gone,

@@ -113,7 +113,7 @@ fn summary(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
         several(errors, "error"),
         several(warnings, "warning"),
         several(notes, "note"),
-        several(report.files.len(), "table")
+        several(report.files.by_name.len(), "table")
     )?;
     for (count, what) in [
         (report.ignored, "ignored by gax.toml"),

@@ -11,7 +11,6 @@ use clap::{Args, ValueEnum};
 use gax_retry::http::presets;
 use gax_table::Dialect;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Show what a retry table says, method by method
 ///
@@ -104,13 +103,12 @@ JSON:
   REQUESTS has the settings of a method, and in place of codes \"statuses\":[..],\"failures\":[..],
     \"retry_after\":.. (null: by the compatibility).";
 
-pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Some(name) = &args.preset {
         if args.format == ShowFormat::StubTables {
             return Err(usage!("--preset can't go with --format stub-tables; a preset has no RPCs"));
         }
-        preset::run(name, args.format == ShowFormat::Json)?;
-        return Ok(ExitCode::SUCCESS);
+        return preset::run(name, args.format == ShowFormat::Json);
     }
     if args.load && args.format != ShowFormat::Json {
         return Err(usage!("--load needs --format json; for one method gax table explain says it in words"));
@@ -139,21 +137,18 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         if let Some(written) = java_package {
             api.java_packages.values_mut().for_each(|package| package.clone_from(&written));
         }
-        print_json(&stub_tables::document(&table, &api))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_json(&stub_tables::document(&table, &api));
     }
     let mut rows = methods(&table, api.as_ref());
     if let Some(method) = &args.method {
         rows = vec![find(&rows, &table, method)?];
     }
     if args.format == ShowFormat::Json {
-        print_json(&json::Document::new(rows, &table, args.load))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_json(&json::Document::new(rows, &table, args.load));
     }
     let http = table.http().filter(|_| args.method.is_none());
     stream(|out| {
         text::render(&rows, out)?;
         http.map_or(Ok(()), |http| text::render_http(&table, http, out))
-    })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }

@@ -1,10 +1,10 @@
 //! The settings of HTTP requests, for people and for programs.
 
-use super::json::{Members, hedging_members, ms};
+use super::json::{hedging_members, ms};
 use super::method_view::MethodView;
 use super::text::{refused, settings_table};
 use super::words::{count_limit, delay, limit, line_of, or_none, rpc_timeout, short_place};
-use crate::render::{Cell, Grid, Role, table};
+use crate::render::{Cell, Grid, Ordered, Role, table};
 use gax_retry::http::{TransportFailure, TransportFailures};
 use gax_retry::{AttemptPlan, NoJitter, Policy};
 use gax_table::{HttpPolicy, PolicyField, RetryTable};
@@ -99,10 +99,10 @@ impl Serialize for HttpView<'_> {
         let without_codes = view.members().into_iter().filter(|(name, ..)| *name != "codes");
         members.extend(without_codes.map(|(name, _, value)| (name, value)));
         let hedging = self.policy.policy().hedging().map(|policy| {
-            let Members { 0: members } = hedging_members(policy);
-            members.into_iter().filter(|(name, _)| *name != "non_fatal_codes").collect()
+            let members = hedging_members(policy).0.into_iter();
+            Ordered(members.filter(|(name, _)| *name != "non_fatal_codes").collect())
         });
-        members.push(("hedging", json!(hedging.map(crate::render::Ordered::<&str, serde_json::Value>))));
+        members.push(("hedging", json!(hedging)));
         let plan = AttemptPlan::refused(&self.to_policy(), &mut NoJitter);
         let starts: Vec<_> = plan.attempts().iter().map(|attempt| ms(Some(attempt.start()))).collect();
         members.push(("refused_at_ms", json!(starts)));

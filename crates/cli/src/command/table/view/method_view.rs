@@ -19,12 +19,8 @@ pub(crate) struct MethodView<'a> {
     pub(crate) method: &'a str,
     /// `None`: the table has nothing.
     pub(crate) policy: Option<MethodPolicy<'a>>,
-    /// `true` if it may start operations; false only where its proto says that it doesn't.
-    has_operations: bool,
-    /// `true` if its requests may be batched; false only where its proto says that they can't.
-    is_plain: bool,
-    /// `true` if its proto says that it responds with a stream.
-    streams_responses: bool,
+    /// By its proto, if that is known.
+    description: Option<&'a MethodDescription>,
     /// Of the policy, where it has been estimated.
     impact: Option<Rc<Impact>>,
 }
@@ -48,11 +44,14 @@ pub(crate) fn most_attempts(impact: &Impact) -> u32 {
     impact.load_of_silence().max(u32::try_from(impact.most_attempts()).unwrap_or(u32::MAX))
 }
 
+fn streams_responses(method: &MethodDescription) -> bool {
+    matches!(method.kind(), MethodKind::ServerStreaming | MethodKind::BidiStreaming)
+}
+
 impl<'a> MethodView<'a> {
     pub(crate) fn new(table: &'a RetryTable, service: &'a str, method: &'a str) -> Self {
         let policy = table.lookup(service, method).filter(|policy| policy.entry().is_some());
-        let (has_operations, is_plain, streams_responses) = (true, true, false);
-        Self { table, service, method, policy, has_operations, is_plain, streams_responses, impact: None }
+        Self { table, service, method, policy, description: None, impact: None }
     }
 
     /// The policy of HTTP requests, which have no name.
@@ -61,11 +60,8 @@ impl<'a> MethodView<'a> {
     }
 
     /// As the method's proto describes it.
-    pub(super) fn described(self, method: &MethodDescription) -> Self {
-        let is_plain = method.kind() == MethodKind::Unary && !method.returns_operation();
-        let streams_responses =
-            matches!(method.kind(), MethodKind::ServerStreaming | MethodKind::BidiStreaming);
-        Self { has_operations: method.is_long_running(), is_plain, streams_responses, ..self }
+    pub(super) fn described(self, method: &'a MethodDescription) -> Self {
+        Self { description: Some(method), ..self }
     }
 
     /// With the impact of its policy, if it has one.
@@ -76,26 +72,9 @@ impl<'a> MethodView<'a> {
         self
     }
 
-    pub(crate) fn name(&self) -> String {
-        full_name(self.service, self.method)
-    }
-
-    pub(crate) fn entry(&self) -> Option<usize> {
-        self.policy?.entry()
-    }
-
-    pub(crate) fn settings(&self) -> Option<&'a RetrySettings> {
-        self.policy.map(|policy| policy.settings())
-    }
-
     /// The policy that calls run by.
     pub(crate) fn to_policy(&self) -> Option<Policy> {
         self.policy.map(|policy| policy.to_policy(self.table.dialect().compatibility()))
-    }
-
-    /// Where the table has its entry.
-    pub(crate) fn origin(&self) -> Option<&'a SourceLocation> {
-        self.policy?.origin()
     }
 
     pub(crate) fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
@@ -103,14 +82,31 @@ impl<'a> MethodView<'a> {
     }
 
     gax_text::getters! { self:
+        pub(crate) name: String = full_name(self.service, self.method);
+
+        pub(crate) entry: Option<usize> = self.policy?.entry();
+
+        /// Where the table has its entry.
+        pub(crate) origin: Option<&'a SourceLocation> = self.policy?.origin();
+
+        pub(crate) settings: Option<&'a RetrySettings> = self.policy.map(|policy| policy.settings());
+
+        pub(crate) hedging: Option<&'a HedgingPolicy> = self.policy?.hedging();
+
         /// The codes that another attempt follows.
         pub(crate) codes: CodeSet = self.policy.map_or(CodeSet::EMPTY, recoverable_codes);
 
-        pub(crate) polling: Option<&'a RetrySettings> =
-            self.table.polling(self.service, self.method).filter(|_| self.has_operations);
+        /// Of operations that it may start.
+        pub(crate) polling: Option<&'a RetrySettings> = self
+            .table
+            .polling(self.service, self.method)
+            .filter(|_| self.description.is_none_or(MethodDescription::is_long_running));
 
-        pub(crate) batching: Option<&'a BatchingSettings> =
-            self.table.batching(self.service, self.method).filter(|_| self.is_plain);
+        /// Of requests that may be merged.
+        pub(crate) batching: Option<&'a BatchingSettings> = self
+            .table
+            .batching(self.service, self.method)
+            .filter(|_| self.description.is_none_or(|is| is.kind() == MethodKind::Unary && !is.returns_operation()));
 
         /// `None`: the table doesn't say.
         pub(crate) idempotent: Option<bool> = self.table.idempotent(self.service, self.method);
@@ -119,6 +115,16 @@ impl<'a> MethodView<'a> {
 
         /// How many attempts an outage makes of an operation, on average.
         pub(crate) load: f64 = self.impact().map_or(1.0, Impact::load);
+
+        /// That load for people.
+        pub(crate) load_text: String = self.impact().map_or_else(|| "1.0".to_owned(), times);
+
+        /// `None`: a call may take any time.
+        pub(crate) worst_case: Option<Duration> = self.impact()?.worst_case();
+
+        /// The worst case if no server asks for a delay.
+        pub(crate) worst_case_without_server_delays: Option<Duration> =
+            self.impact()?.worst_case_without_server_delays();
 
         /// When attempts start if each is refused immediately, without jitter.
         pub(crate) starts: &[Duration] = self.impact().map_or(&[], Impact::refused);
@@ -131,10 +137,6 @@ impl<'a> MethodView<'a> {
     pub(crate) fn only_with_server_delay(&self) -> CodeSet {
         let only = self.settings().map(RetrySettings::only_with_server_delay).unwrap_or_default();
         only.iter().filter(|code| self.codes().contains(*code)).collect()
-    }
-
-    pub(crate) fn hedging(&self) -> Option<&'a HedgingPolicy> {
-        self.policy?.hedging()
     }
 
     /// Returns whether attempts follow one after the other.
@@ -174,26 +176,12 @@ impl<'a> MethodView<'a> {
             };
             sentence.to_owned()
         });
-        let total = self.settings().and_then(RetrySettings::total_timeout).filter(|_| self.streams_responses);
+        let total = self.settings().and_then(RetrySettings::total_timeout);
+        let total = total.filter(|_| self.description.is_some_and(streams_responses));
         let cut = total.map(|total| {
             format!("its stream of responses is cut after {:#}, however much it has delivered", Human(total))
         });
         cut.into_iter().chain(polled).chain(batched).chain(idempotent).collect()
-    }
-
-    /// `None`: a call may take any time.
-    pub(crate) fn worst_case(&self) -> Option<Duration> {
-        self.impact()?.worst_case()
-    }
-
-    /// The worst case if no server asks for a delay.
-    pub(crate) fn worst_case_without_server_delays(&self) -> Option<Duration> {
-        self.impact()?.worst_case_without_server_delays()
-    }
-
-    /// That load for people.
-    pub(crate) fn load_text(&self) -> String {
-        self.impact().map_or_else(|| "1.0".to_owned(), times)
     }
 
     /// Their number for people: `1 attempt`.
