@@ -1,6 +1,6 @@
 //! The settings of a table for all calls of a channel.
 
-use super::fields::{Fix, Reader, WRITE, members, removal_of};
+use super::fields::{Fix, Reader, WRITE, removal_of};
 use super::rules::Client;
 use crate::document::{Kind, Node};
 
@@ -62,7 +62,7 @@ impl Reader<'_> {
         let Some(node) = self.field(root, "loadBalancingConfig") else { return };
         let Some(list) = self.array(node, "loadBalancingConfig") else { return };
         let mut names = list.iter().filter_map(|policy| {
-            if let [only] = members(policy) {
+            if let [only] = policy.members() {
                 return Some(&only.key);
             }
             let message = "an element of loadBalancingConfig is an object with one key";

@@ -104,7 +104,7 @@ impl Reader<'_> {
 
     /// The field of that name as the client finds it. A name that it would have with other letters is reported.
     pub(super) fn field<'n>(&mut self, object: &'n Node, name: &str) -> Option<&'n Node> {
-        let members = members(object);
+        let members = object.members();
         let any_case = self.is("field.case", "any");
         let is_seen =
             |member: &Member| *member.key == *name || any_case && member.key.eq_ignore_ascii_case(name);
@@ -182,7 +182,7 @@ impl Reader<'_> {
             let usual = usual.into_iter().find(|(known, _)| *known == name);
             let start = object.span.start + 1;
             let is_misspelt = self.deviations.len() > before;
-            let fix = match usual.filter(|_| !is_misspelt && !members(object).is_empty()) {
+            let fix = match usual.filter(|_| !is_misspelt && !object.members().is_empty()) {
                 Some((_, value)) => Fix::At(Span { start, end: start }, format!("\"{name}\": {value}, ")),
                 None => Fix::Advice("write the field"),
             };
@@ -197,11 +197,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn array<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n [Node]> {
-        let array = self.kind(node, name, "an array", matches!(node.kind, Kind::Array(_)))?;
-        match &array.kind {
-            Kind::Array(elements) => Some(elements),
-            _ => None,
-        }
+        self.kind(node, name, "an array", matches!(node.kind, Kind::Array(_))).map(Node::items)
     }
 
     fn kind<'n>(&mut self, node: &'n Node, name: &str, wanted: &str, is_right: bool) -> Option<&'n Node> {
@@ -218,13 +214,6 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn members(object: &Node) -> &[Member] {
-    match &object.kind {
-        Kind::Object(members) => members,
-        _ => &[],
-    }
-}
-
 /// The bytes to remove so that the part of that number is gone from a list, and its comma.
 pub(super) fn removal(parts: &[Span], index: usize) -> Span {
     let part = parts.get(index).copied().unwrap_or_default();
@@ -238,7 +227,7 @@ pub(super) fn removal(parts: &[Span], index: usize) -> Span {
 
 /// The removal of the member with that value.
 pub(super) fn removal_of(object: &Node, value: &Node) -> Fix {
-    let members = members(object);
+    let members = object.members();
     let index = members.iter().position(|member| std::ptr::eq(&raw const member.value, value));
     let span = |member: &Member| Span { start: member.key_span.start, end: member.value.span.end };
     let spans: Vec<Span> = members.iter().map(span).collect();

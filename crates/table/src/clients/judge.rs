@@ -38,12 +38,11 @@ impl Reader<'_> {
         let mut methods: Vec<MethodReport> = Vec::new();
         for ((service, method), number, entry) in named {
             let deviation = worst_of(Some(number)).filter(|known| known.verdict > Verdict::AsWritten);
-            let mut verdict = deviation.map_or(Verdict::AsWritten, |known| known.verdict);
-            let mut reason = deviation.map(|known| known.message.clone());
-            if refused.is_some() {
-                verdict = refused.map_or(verdict, |known| known.verdict);
-                reason = refused.map(|known| known.message.clone());
-            } else if let hides = is_hidden(service, method)
+            let known = refused.or(deviation);
+            let mut verdict = known.map_or(Verdict::AsWritten, |known| known.verdict);
+            let mut reason = known.map(|known| known.message.clone());
+            if refused.is_none()
+                && let hides = is_hidden(service, method)
                 && entry.policy.is_none()
                 && (verdict < Verdict::Changed || hides && verdict < Verdict::NoRetries)
             {
@@ -53,8 +52,7 @@ impl Reader<'_> {
                 let hidden = if hides { ", and it hides that of its service" } else { "" };
                 reason = Some(format!("the entry asks for no retries{hidden}"));
             }
-            counts |=
-                deviation.is_some_and(|known| known.verdict > Verdict::AsWritten) || entry.policy.is_some();
+            counts |= deviation.is_some() || entry.policy.is_some();
             let play = self.play(entry.policy.as_ref(), entry.timeout, script, refused.is_some());
             if let Some(change) = play.change.filter(|_| verdict < Verdict::NoRetries) {
                 (verdict, reason) = (change.0.max(verdict), Some(change.1));

@@ -97,9 +97,7 @@ impl TableError {
         self
     }
 
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// The problem, without the place.
         pub message: &str = self.0.message.as_str();
 

@@ -112,9 +112,7 @@ impl Finding {
         pub with_severity(severity: Severity) => self.severity = severity;
     }
 
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// The rule's name, such as `unknown-field`.
         pub rule: &'static str = self.rule;
 

@@ -27,28 +27,18 @@ impl SourceLocation {
         Self { file, line, column: number(column), start: number(span.start), end: number(span.end) }
     }
 
-    /// The file's name, as it was given to the reader.
-    #[must_use]
-    pub fn file(&self) -> Option<&str> {
-        self.file.as_deref()
-    }
+    gax_text::getters! { self:
+        /// The file's name, as it was given to the reader.
+        pub file: Option<&str> = self.file.as_deref();
 
-    /// The line, counted from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        widened(self.line.get())
-    }
+        /// The line, counted from 1.
+        pub line: usize = widened(self.line.get());
 
-    /// The column in characters, counted from 1.
-    #[must_use]
-    pub fn column(&self) -> usize {
-        widened(self.column)
-    }
+        /// The column in characters, counted from 1.
+        pub column: usize = widened(self.column);
 
-    /// The bytes of the text that are meant. A byte order mark at the start of the text is not included.
-    #[must_use]
-    pub fn span(&self) -> Range<usize> {
-        widened(self.start)..widened(self.end)
+        /// The bytes of the text that are meant. A byte order mark at the start of the text is not included.
+        pub span: Range<usize> = widened(self.start)..widened(self.end);
     }
 }
 

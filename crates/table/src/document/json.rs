@@ -34,17 +34,12 @@ pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node,
     };
     let parsed = parse_to_ast(source.text(), &CollectOptions::default(), &options).map_err(|error| {
         let problem = lower_case_first(&error.kind().to_string());
-        let origin = source.origin(span(error.range()));
-        TableError::new(format!("not JSON: {problem}"))
-            .with_help("correct the text here")
-            .at(origin, source.excerpt(span(error.range())))
+        source.error(span(error.range()), format!("not JSON: {problem}"), "correct the text here")
     })?;
     let mut texts = Texts::default();
     parsed.value.map(|value| node(value, &mut texts)).ok_or_else(|| {
-        let start = Span::default();
-        TableError::new("the file is empty")
-            .with_help("write a retry table, such as {\"methodConfig\": [{\"name\": [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}")
-            .at(source.origin(start), String::new())
+        let help = "write a retry table, such as {\"methodConfig\": [{\"name\": [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}";
+        source.error(Span::default(), "the file is empty", help)
     })
 }
 
@@ -58,29 +53,16 @@ fn node(value: Value<'_>, texts: &mut Texts) -> Node {
         Value::Array(array) => {
             Kind::Array(exactly(array.elements.into_iter().map(|value| node(value, texts))))
         }
-        Value::Object(object) => {
-            Kind::Object(exactly(object.properties.into_iter().map(|property| Member {
-                key_span: name_span(&property.name),
-                key: texts.kept(name(&property.name)),
-                value: node(property.value, texts),
-            })))
-        }
+        Value::Object(object) => Kind::Object(exactly(object.properties.into_iter().map(|property| {
+            let (key, range) = match &property.name {
+                ObjectPropName::String(literal) => (&*literal.value, literal.range),
+                ObjectPropName::Word(literal) => (literal.value, literal.range),
+            };
+            let (key_span, key) = (self::span(range), texts.kept(key));
+            Member { key_span, key, value: node(property.value, texts) }
+        }))),
     };
     Node { span, kind }
-}
-
-fn name<'a>(name: &'a ObjectPropName<'_>) -> &'a str {
-    match name {
-        ObjectPropName::String(literal) => &literal.value,
-        ObjectPropName::Word(literal) => literal.value,
-    }
-}
-
-fn name_span(name: &ObjectPropName<'_>) -> Span {
-    match name {
-        ObjectPropName::String(literal) => span(literal.range),
-        ObjectPropName::Word(literal) => span(literal.range),
-    }
 }
 
 fn span(range: Range) -> Span {

@@ -41,29 +41,25 @@ impl Source {
 
     /// A file's content as text, if it is UTF-8 and not too long.
     pub(crate) fn decode(file: Option<Arc<str>>, content: &[u8]) -> Result<Self, TableError> {
-        let place = |valid: &[u8], text: String| {
+        let refused = |valid: &[u8], text: String, message: String, help: &str| {
             let source = Self::new(file.clone(), std::str::from_utf8(valid).unwrap_or_default());
             let end = source.text().len();
-            (source.origin(Span { start: end, end }), text)
+            Err(TableError::new(message).with_help(help).at(source.origin(Span { start: end, end }), text))
         };
         if content.len() > MAX_FILE {
-            let (origin, text) = place(&[], String::new());
             let message = format!("the file has {} bytes, but 16 MiB is the limit", content.len());
-            return Err(TableError::new(message).with_help("split the file").at(origin, text));
+            return refused(&[], String::new(), message, "split the file");
         }
         if let Some(message) = encoding_problem(content) {
-            let (origin, text) = place(&[], String::new());
-            return Err(TableError::new(message).with_help("save the file as UTF-8").at(origin, text));
+            return refused(&[], String::new(), message.to_owned(), "save the file as UTF-8");
         }
         match std::str::from_utf8(content) {
             Ok(text) => Ok(Self::new(file, text)),
             Err(error) => {
                 let (valid, rest) = content.split_at(error.valid_up_to());
-                let byte = rest.first().copied().unwrap_or_default();
-                let (origin, text) = place(valid, format!("0x{byte:02x}"));
-                Err(TableError::new(format!("the byte 0x{byte:02x} is not UTF-8"))
-                    .with_help("save the file as UTF-8")
-                    .at(origin, text))
+                let byte = format!("0x{:02x}", rest.first().copied().unwrap_or_default());
+                let message = format!("the byte {byte} is not UTF-8");
+                refused(valid, byte, message, "save the file as UTF-8")
             }
         }
     }

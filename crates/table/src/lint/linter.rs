@@ -240,10 +240,7 @@ impl Target {
     }
 
     fn reaches(self, finding: &Finding) -> bool {
-        match self {
-            Target::Rule(id) => id == finding.rule(),
-            Target::Severity(severity) => severity <= finding.severity(),
-        }
+        self.is(finding) || matches!(self, Target::Severity(severity) if severity <= finding.severity())
     }
 }
 

@@ -69,34 +69,21 @@ impl Rule {
         Self { id, severity, needs, summary, advice }
     }
 
-    /// The name, such as `no-max-attempts`.
-    #[must_use]
-    pub const fn id(&self) -> &'static str {
-        self.id
-    }
+    gax_text::getters! { const self:
+        /// The name, such as `no-max-attempts`.
+        pub id: &'static str = self.id;
 
-    /// The severity of the rule's findings, unless the rule is denied.
-    #[must_use]
-    pub const fn severity(&self) -> Severity {
-        self.severity
-    }
+        /// The severity of the rule's findings, unless the rule is denied.
+        pub severity: Severity = self.severity;
 
-    /// The knowledge that the rule needs.
-    #[must_use]
-    pub const fn needs(&self) -> Needs {
-        self.needs
-    }
+        /// The knowledge that the rule needs.
+        pub needs: Needs = self.needs;
 
-    /// The subject of the rule's findings, in a few words.
-    #[must_use]
-    pub const fn summary(&self) -> &'static str {
-        self.summary
-    }
+        /// The subject of the rule's findings, in a few words.
+        pub summary: &'static str = self.summary;
 
-    /// The advice for a finding of the rule, in a sentence.
-    #[must_use]
-    pub const fn advice(&self) -> &'static str {
-        self.advice
+        /// The advice for a finding of the rule, in a sentence.
+        pub advice: &'static str = self.advice;
     }
 }
 

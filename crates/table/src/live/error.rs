@@ -70,9 +70,7 @@ impl fmt::Display for ReplaceError {
             ),
             Kind::Refused(error) => error.fmt(f),
             #[cfg(feature = "watch")]
-            Kind::File { path, verb, help, error } => {
-                write!(f, "{path:?} can't be {verb}: {error}; {help}")
-            }
+            Kind::File { path, verb, help, error } => write!(f, "{path:?} can't be {verb}: {error}; {help}"),
         }
     }
 }

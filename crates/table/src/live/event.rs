@@ -66,27 +66,21 @@ impl fmt::Display for SettingsEvent<'_> {
                     }
                 }
             }
-            Self::Refused { version, error } => {
-                write!(
-                    f,
-                    "retry settings stay at version {version}, because the new table is rejected: {error}"
-                )
-            }
+            Self::Refused { version, error } => write!(
+                f,
+                "retry settings stay at version {version}, because the new table is rejected: {error}"
+            ),
             Self::Warning { version, warning } => write!(f, "retry settings of version {version}: {warning}"),
-            Self::Watching { version, path } => {
-                write!(
-                    f,
-                    "the retry settings are read from the watched file {}, and have version {version}",
-                    path.display()
-                )
-            }
-            Self::WatchEnded { version, path } => {
-                write!(
-                    f,
-                    "retry settings stay at version {version}: the file {} is no longer watched",
-                    path.display()
-                )
-            }
+            Self::Watching { version, path } => write!(
+                f,
+                "the retry settings are read from the watched file {}, and have version {version}",
+                path.display()
+            ),
+            Self::WatchEnded { version, path } => write!(
+                f,
+                "retry settings stay at version {version}: the file {} is no longer watched",
+                path.display()
+            ),
         }
     }
 }

@@ -66,21 +66,7 @@ impl<'a> MethodPolicy<'a> {
 
         /// The entry's place; `None` for an entry that was made in code, or if no entry is for the method.
         pub origin: Option<&'a SourceLocation> = self.entry.origin.as_ref();
-    }
 
-    /// The place of a single value; `None` if the table does not have it.
-    #[must_use]
-    pub fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
-        self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
-    }
-
-    /// The place of a code in the list of retryable codes; `None` if the table does not list it.
-    #[must_use]
-    pub fn origin_of_code(&self, code: Code) -> Option<&'a SourceLocation> {
-        self.entry.code_origins.iter().find(|(known, _)| *known == code).map(|(_, origin)| origin)
-    }
-
-    gax_text::getters! { self:
         /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. If the table
         /// comes from one file, it is the number in the names of definitions.
         pub entry: Option<usize> = self.entry.index;
@@ -100,15 +86,7 @@ impl<'a> MethodPolicy<'a> {
 
         /// How long a response may be, in bytes, as the entry says. Nothing here acts on it.
         pub max_response_message_bytes: Option<u64> = self.entry.max_response_message_bytes;
-    }
 
-    /// The policy that operations of the method run by, with that compatibility.
-    pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
-        Policy::with_compatibility(self.settings(), self.codes(), compatibility)
-            .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
-    }
-
-    gax_text::getters! { self:
         /// The format of the file that the entry is from; `None`: it was made in code, or the table has no entry.
         ///
         /// # Examples
@@ -129,6 +107,24 @@ impl<'a> MethodPolicy<'a> {
 
         /// The entry's hedging policy, kept as written.
         pub hedging: Option<&'a HedgingPolicy> = self.entry.hedging.as_ref();
+    }
+
+    /// The place of a single value; `None` if the table does not have it.
+    #[must_use]
+    pub fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
+        self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
+    }
+
+    /// The place of a code in the list of retryable codes; `None` if the table does not list it.
+    #[must_use]
+    pub fn origin_of_code(&self, code: Code) -> Option<&'a SourceLocation> {
+        self.entry.code_origins.iter().find(|(known, _)| *known == code).map(|(_, origin)| origin)
+    }
+
+    /// The policy that operations of the method run by, with that compatibility.
+    pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
+        Policy::with_compatibility(self.settings(), self.codes(), compatibility)
+            .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
     }
 }
 
@@ -153,19 +149,17 @@ impl From<Hedging> for HedgingPolicy {
 }
 
 impl HedgingPolicy {
-    gax_text::getters! {
+    gax_text::getters! { self:
         /// The number of attempts, the first one included.
-        max_attempts: Option<u32>;
+        pub max_attempts: Option<u32> = self.max_attempts;
 
         /// How long an attempt may go without a reply before the next is sent as well. Zero: all at once.
-        delay: Duration;
+        pub delay: Duration = self.delay;
 
         /// The part of the method's calls whose latency is the time to the next attempt, such as 0.95; `None`: the delay
         /// applies.
-        percentile: Option<f64>;
-    }
+        pub percentile: Option<f64> = self.percentile;
 
-    gax_text::getters! { self:
         /// The policy as operations run by it. Without a number of attempts there is one hedge. The table declares that the
         /// method may be hedged, idempotent or not.
         pub to_hedging: Hedging = self.of_idempotent().allow_non_idempotent();

@@ -85,10 +85,8 @@ impl RetryTable {
             let own = table.dialect();
             let first = *dialect.get_or_insert(own);
             if first != own {
-                return Err(TableError::new(format!(
-                    "a table in the dialect {own} can't join one in {first}"
-                ))
-                .with_help("read all tables in the same dialect"));
+                let message = format!("a table in the dialect {own} can't join one in {first}");
+                return Err(TableError::new(message).with_help("read all tables in the same dialect"));
             }
             files.extend(table.inner.files.iter().cloned());
         }
@@ -164,6 +162,12 @@ impl RetryTable {
 
         /// The findings that the table's authors allow.
         pub suppressions: impl Iterator<Item = &Suppression> = self.inner.files.iter().flat_map(|file| &file.suppressions);
+
+        /// The limit on retries to one server. If several files have one, that of the last file applies.
+        pub throttling: Option<RetryThrottling> = self.inner.files.iter().rev().find_map(|file| file.throttling);
+
+        /// The findings about the table, in the order of its text.
+        pub findings: &[Finding] = &self.inner.findings;
 
         pub(crate) files: &[Arc<TableFile>] = &self.inner.files;
     }
@@ -428,14 +432,6 @@ impl RetryTable {
     pub(crate) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
         self.inner.definition_names.definitions(service)
     }
-
-    gax_text::getters! { self:
-        /// The limit on retries to one server. If several files have one, that of the last file applies.
-        pub throttling: Option<RetryThrottling> = self.inner.files.iter().rev().find_map(|file| file.throttling);
-
-        /// The findings about the table, in the order of its text.
-        pub findings: &[Finding] = &self.inner.findings;
-    }
 }
 
 impl Inner {
@@ -508,24 +504,15 @@ impl<'a> TableName<'a> {
 
         /// The place of the method or, in a name for all methods, of the service; `None` for a name from code.
         pub origin: Option<&'a SourceLocation> = self.name.origin.as_ref();
-    }
 
-    /// The method's name; `None` for all methods of the service.
-    #[must_use]
-    pub fn method(&self) -> Option<&'a str> {
-        Some(&*self.name.method).filter(|method| !method.is_empty())
-    }
+        /// The method's name; `None` for all methods of the service.
+        pub method: Option<&'a str> = Some(&*self.name.method).filter(|method| !method.is_empty());
 
-    /// The number of the entry that has the name, from 0; `None` for an entry that says nothing about retries.
-    #[must_use]
-    pub fn entry(&self) -> Option<usize> {
-        self.entry.and_then(|entry| usize::try_from(entry).ok())
-    }
+        /// The number of the entry that has the name, from 0; `None` for an entry that says nothing about retries.
+        pub entry: Option<usize> = self.entry.and_then(|entry| usize::try_from(entry).ok());
 
-    /// The place of the service. It is the place of the whole name if service and method are written as one.
-    #[must_use]
-    pub fn service_origin(&self) -> Option<&'a SourceLocation> {
-        self.name.service_origin.as_ref().or(self.name.origin.as_ref())
+        /// The place of the service. It is the place of the whole name if service and method are written as one.
+        pub service_origin: Option<&'a SourceLocation> = self.name.service_origin.as_ref().or(self.name.origin.as_ref());
     }
 }
 

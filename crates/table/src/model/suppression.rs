@@ -37,20 +37,15 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// The rule whose findings are left out.
         pub rule: &str = self.rule.as_str();
 
         /// Why they may be left out. Never empty.
         pub reason: &str = self.reason.as_str();
-    }
 
-    /// Where it stands.
-    #[must_use]
-    pub fn origin(&self) -> &SourceLocation {
-        &self.origin
+        /// Where it stands.
+        pub origin: &SourceLocation = &self.origin;
     }
 
     /// Returns whether it is for a finding of that rule at that place.

@@ -71,9 +71,7 @@ impl PathTemplate {
         Self { segments: Vec::new(), variables: Vec::new(), verb: None }
     }
 
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// Its segments: texts, `*` and `**`.
         pub segments: &[String] = self.segments.as_slice();
 

@@ -148,9 +148,7 @@ impl MethodDescription {
         }
     }
 
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// The name, such as `ListAssets`.
         pub name: &str = self.name.as_str();
 

@@ -15,9 +15,7 @@ pub struct StubTable {
 }
 
 impl StubTable {
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// The service's full name.
         pub service: &str = self.service.as_str();
 
@@ -79,9 +77,7 @@ pub struct StubRow {
 }
 
 impl StubRow {
-    gax_text::getters! {
-        self:
-
+    gax_text::getters! { self:
         /// The method's name.
         pub method: &str = self.method.as_str();
 
@@ -93,22 +89,12 @@ impl StubRow {
 
         /// The subject of the row.
         pub kind: RowKind = self.kind;
-    }
 
-    /// The name of the codes' definition; `None` for polling and for streams of requests.
-    #[must_use]
-    pub fn codes_key(&self) -> Option<&str> {
-        self.keys.as_ref().map(|(codes, _)| codes.as_str())
-    }
+        /// The name of the codes' definition; `None` for polling and for streams of requests.
+        pub codes_key: Option<&str> = self.keys.as_ref().map(|(codes, _)| codes.as_str());
 
-    /// The name of the settings' definition; `None` for polling and for streams of requests.
-    #[must_use]
-    pub fn params_key(&self) -> Option<&str> {
-        self.keys.as_ref().map(|(_, params)| params.as_str())
-    }
-
-    gax_text::getters! {
-        self:
+        /// The name of the settings' definition; `None` for polling and for streams of requests.
+        pub params_key: Option<&str> = self.keys.as_ref().map(|(_, params)| params.as_str());
 
         /// The codes that are retried.
         pub codes: CodeSet = self.codes;

@@ -115,11 +115,8 @@ impl Values<'_> {
         match self.dialect {
             Dialect::GaxJava => {}
             Dialect::Grpc => {
-                return Err(self.source.fault(
-                    member.value.span,
-                    "is not a value in gRPC",
-                    "remove the field",
-                ));
+                let problem = "is not a value in gRPC";
+                return Err(self.source.fault(member.value.span, problem, "remove the field"));
             }
             Dialect::AsWritten => {
                 let message = format!("{:?} is null, which is treated as absent", member.key);

@@ -33,28 +33,24 @@ pub(in crate::convert) fn write_json(value: Value<'_>, out: &mut dyn Write) -> f
 }
 
 fn write_value(value: Value<'_>, level: usize, out: &mut dyn Write) -> fmt::Result {
-    match value {
+    let flat = match &value {
+        Value::Array(elements) => elements.iter().all(Value::is_single),
+        Value::Object(fields) => {
+            level > 0 && fields.len() <= 2 && fields.iter().all(|field| field.value.is_single())
+        }
+        _ => false,
+    };
+    match value.streamed() {
         Value::Null => out.write_str("null"),
         Value::Bool(value) => out.write_str(if value { "true" } else { "false" }),
         Value::Number(number) => out.write_str(&number),
         Value::String(string) => out.write_str(&quoted(&string)),
-        Value::Array(elements) => {
-            let flat = elements.iter().all(Value::is_single);
-            write_list(['[', ']'], elements, flat, level, out, |element, out| {
-                write_value(element, level + 1, out)
-            })
-        }
-        Value::Elements(elements) => write_list(['[', ']'], elements, false, level, out, |element, out| {
+        Value::Array(_) => out.write_str("[]"),
+        Value::Object(_) => out.write_str("{}"),
+        Value::Elements(elements) => write_list(['[', ']'], elements, flat, level, out, |element, out| {
             write_value(element, level + 1, out)
         }),
-        Value::Object(fields) => {
-            let flat = level > 0 && fields.len() <= 2 && fields.iter().all(|field| field.value.is_single());
-            write_list(['{', '}'], fields, flat, level, out, |field, out| {
-                write!(out, "{}: ", quoted(&field.key))?;
-                write_value(field.value, level + 1, out)
-            })
-        }
-        Value::Fields(fields) => write_list(['{', '}'], fields, false, level, out, |field, out| {
+        Value::Fields(fields) => write_list(['{', '}'], fields, flat, level, out, |field, out| {
             write!(out, "{}: ", quoted(&field.key))?;
             write_value(field.value, level + 1, out)
         }),
@@ -63,7 +59,7 @@ fn write_value(value: Value<'_>, level: usize, out: &mut dyn Write) -> fmt::Resu
 
 fn write_list<T>(
     [open, close]: [char; 2],
-    items: impl IntoIterator<Item = T>,
+    items: impl Iterator<Item = T>,
     flat: bool,
     level: usize,
     out: &mut dyn Write,

@@ -32,6 +32,15 @@ impl<'a> Value<'a> {
         Value::Fields(Box::new(fields))
     }
 
+    /// A collection that has something in it as one whose parts come one by one.
+    pub(super) fn streamed(self) -> Self {
+        match self {
+            Value::Array(elements) if !elements.is_empty() => Value::elements(elements.into_iter()),
+            Value::Object(fields) if !fields.is_empty() => Value::fields(fields.into_iter()),
+            other => other,
+        }
+    }
+
     /// Returns whether it has no parts.
     pub(super) fn is_single(&self) -> bool {
         matches!(self, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))

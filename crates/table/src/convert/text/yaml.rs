@@ -18,7 +18,7 @@ fn write_block(value: Value<'_>, level: usize, is_indented: bool, out: &mut dyn 
         let width = if std::mem::take(&mut is_indented) { 0 } else { 2 * level };
         write!(out, "{:width$}", "")
     };
-    match streamed(value) {
+    match value.streamed() {
         Value::Elements(elements) => {
             for element in elements {
                 indent(out)?;
@@ -40,22 +40,10 @@ fn write_block(value: Value<'_>, level: usize, is_indented: bool, out: &mut dyn 
     Ok(())
 }
 
-/// A collection that has something in it as one whose parts come one by one.
-fn streamed(value: Value<'_>) -> Value<'_> {
-    match value {
-        Value::Array(elements) if !elements.is_empty() => Value::elements(elements.into_iter()),
-        Value::Object(fields) if !fields.is_empty() => Value::fields(fields.into_iter()),
-        other => other,
-    }
-}
-
 fn write_field(Field { key, value }: Field<'_>, level: usize, out: &mut dyn Write) -> fmt::Result {
     write!(out, "{}:", plain_or_quoted(&key))?;
-    let (value, level) = match value {
-        Value::Object(inner) if !inner.is_empty() => (Value::Object(inner), level + 1),
-        Value::Array(inner) if inner.iter().any(|element| !element.is_single()) => {
-            (Value::Array(inner), level)
-        }
+    let is_flat = matches!(&value, Value::Array(inner) if inner.iter().all(Value::is_single));
+    let (value, level) = match if is_flat { value } else { value.streamed() } {
         Value::Elements(elements) => {
             let mut elements = elements.peekable();
             if elements.peek().is_none() {

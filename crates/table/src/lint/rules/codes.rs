@@ -63,11 +63,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         }
         let vague = among(codes, &VAGUE);
         if !vague.is_empty() {
-            let message = format!(
-                "{vague} {} retried{}",
-                if vague.len() == 1 { "is" } else { "are" },
-                affected(subject, entry)
-            );
+            let message = format!("{vague} {} retried{}", verb(vague), affected(subject, entry));
             let help = "retry UNAVAILABLE only, unless the service promises that nothing was done";
             report.add(&INTERNAL_OR_UNKNOWN, Place::code(entry, vague), message, help);
         }

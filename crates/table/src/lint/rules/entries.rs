@@ -26,14 +26,6 @@ declare! {
         "Name the services that are meant.";
 }
 
-/// Everything that an entry says: two entries with the same are one.
-#[derive(PartialEq, Eq, Hash)]
-struct Content {
-    codes: CodeSet,
-    settings: SettingsKey,
-    rest: String,
-}
-
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     for file in subject.table.files().iter().filter(|file| file.is_empty()) {
         let help = match file.format {
@@ -47,7 +39,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         };
         report.add(&EMPTY_TABLE, Place::of(file.start.as_ref()), "the table has no entries", help);
     }
-    let mut seen: HashMap<Content, &EntryView<'_>> = HashMap::new();
+    let mut seen: HashMap<_, &EntryView<'_>> = HashMap::new();
     for entry in &subject.entries {
         for name in entry.names.iter().filter(|name| name.service().is_empty() && name.method().is_none()) {
             if !entry.is_of_service_config() {
@@ -61,12 +53,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             report.add(&ENTRY_WITHOUT_NAME, Place::entry(entry), "this entry has no names", help);
         }
         // These forms list each method by itself.
-        if matches!(entry.policy.format(), Some(TableFormat::GapicYaml | TableFormat::ClientConfig)) {
-            check_use(subject, entry, report);
-            continue;
-        }
+        let is_list =
+            matches!(entry.policy.format(), Some(TableFormat::GapicYaml | TableFormat::ClientConfig));
         let content = content(entry);
-        if let Some(first) = seen.get(&content) {
+        if let (false, Some(first)) = (is_list, seen.get(&content)) {
             let place = first.policy.origin().map_or_else(String::new, |origin| format!(" (at {origin})"));
             let message = format!("this entry has the same settings as an earlier one{place}");
             report.add(&SAME_SETTINGS, Place::entry(entry), message, "move its names there");
@@ -95,23 +85,13 @@ fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) 
     }
 }
 
-fn content(entry: &EntryView<'_>) -> Content {
+/// Everything that an entry says: two entries with the same are one.
+fn content(entry: &EntryView<'_>) -> (CodeSet, SettingsKey, String) {
     let policy = &entry.policy;
-    Content {
-        codes: policy.codes(),
-        settings: policy.settings().into(),
-        rest: format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
-            policy.wait_for_ready(),
-            policy.wait_timeout(),
-            policy.idle_timeout(),
-            policy.max_request_message_bytes(),
-            policy.max_response_message_bytes(),
-            policy.hedging(),
-            policy.idempotent(),
-            named(entry)
-        ),
-    }
+    let flags = (policy.wait_for_ready(), policy.idempotent(), policy.hedging());
+    let times = (policy.wait_timeout(), policy.idle_timeout());
+    let sizes = (policy.max_request_message_bytes(), policy.max_response_message_bytes());
+    (policy.codes(), policy.settings().into(), format!("{flags:?} {times:?} {sizes:?} {}", named(entry)))
 }
 
 /// If a format names its definitions, entries with other names differ on purpose.

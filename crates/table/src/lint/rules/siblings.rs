@@ -110,24 +110,19 @@ fn drift(api: &Api<'_>, method: &str) -> Vec<Finding> {
 }
 
 fn differences(known: MethodPolicy<'_>, policy: MethodPolicy<'_>) -> Vec<String> {
-    let mut differences = Vec::new();
-    let mut add = |what: &str, new: String, old: String| {
-        if new != old {
-            differences.push(format!("{what} {new}, not {old}"));
-        }
+    let none = || "none".to_owned();
+    let time = |time: Option<std::time::Duration>| time.map_or_else(none, |time| format!("{time:?}"));
+    let facts = |policy: MethodPolicy<'_>| {
+        let (codes, settings) = (policy.codes(), policy.settings());
+        [
+            ("codes", if codes.is_empty() { none() } else { codes.to_string() }),
+            ("total timeout", time(settings.total_timeout())),
+            ("first delay", time(settings.initial_retry_delay())),
+            ("longest delay", time(settings.max_retry_delay())),
+            ("multiplier", settings.retry_delay_multiplier().map_or_else(none, |factor| factor.to_string())),
+            ("attempts", settings.max_attempts().map_or_else(none, |count| count.to_string())),
+        ]
     };
-    let codes = |policy: MethodPolicy<'_>| {
-        if policy.codes().is_empty() { "none".to_owned() } else { policy.codes().to_string() }
-    };
-    let time = |time: Option<std::time::Duration>| time.map_or("none".to_owned(), |time| format!("{time:?}"));
-    let (new, old) = (policy.settings(), known.settings());
-    add("codes", codes(policy), codes(known));
-    add("total timeout", time(new.total_timeout()), time(old.total_timeout()));
-    add("first delay", time(new.initial_retry_delay()), time(old.initial_retry_delay()));
-    add("longest delay", time(new.max_retry_delay()), time(old.max_retry_delay()));
-    let factor = |factor: Option<f64>| factor.map_or("none".to_owned(), |factor| factor.to_string());
-    add("multiplier", factor(new.retry_delay_multiplier()), factor(old.retry_delay_multiplier()));
-    let count = |count: Option<u32>| count.map_or("none".to_owned(), |count| count.to_string());
-    add("attempts", count(new.max_attempts()), count(old.max_attempts()));
-    differences
+    let pairs = facts(policy).into_iter().zip(facts(known)).filter(|(new, old)| new != old);
+    pairs.map(|((what, new), (_, old))| format!("{what} {new}, not {old}")).collect()
 }

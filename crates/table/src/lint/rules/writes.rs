@@ -117,11 +117,9 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
 /// Returns what a method does, as far as that is known.
 fn effect(name: &str, action: Action) -> String {
     match action {
-        Action::Unknown => {
-            format!(
-                "{name} may change something (neither its name nor an annotation says that it only reads)"
-            )
-        }
+        Action::Unknown => format!(
+            "{name} may change something (neither its name nor an annotation says that it only reads)"
+        ),
         Action::Remove => format!("{name} removes something"),
         _ => format!("{name} may change something"),
     }

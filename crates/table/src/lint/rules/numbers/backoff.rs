@@ -94,10 +94,7 @@ fn delays(subject: &Subject<'_>, entry: &EntryView<'_>) -> RetryDelays {
 }
 
 fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    if entry.policy.origin_of(PolicyField::InitialRetryDelay).is_none() {
-        return;
-    }
-    if initial(entry).is_some() {
+    if entry.policy.origin_of(PolicyField::InitialRetryDelay).is_none() || initial(entry).is_some() {
         return;
     }
     let first = delays(subject, entry).initial();

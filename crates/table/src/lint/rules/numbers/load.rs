@@ -71,28 +71,24 @@ pub(in crate::lint::rules) fn hedging(subject: &Subject<'_>, entry: &EntryView<'
         let help = "write two or three attempts, or retry throttling";
         report.add(&UNTHROTTLED_HEDGING, place(), message, help);
     }
-    let Some(hedging) = entry.policy.hedging().filter(|hedging| hedging.percentile().is_none()) else {
-        return;
-    };
-    let (delay, most) = (hedging.delay(), hedging.max_attempts().unwrap_or(2));
-    if most < 2 {
+    if policy.percentile().is_some() || most < 2 {
         return;
     }
-    let place = Place::value(entry, PolicyField::Hedging);
+    let delay = policy.delay();
     if delay.is_zero() {
         let message = format!("every call is sent {most} times at once");
         let help = "write a hedging delay that most calls stay below, such as 1s";
-        return report.add(&HEDGING_AT_ONCE, place, message, help);
+        return report.add(&HEDGING_AT_ONCE, place(), message, help);
     }
     if delay < SHORT {
         let message = format!("the next attempt is sent {delay:?} after the previous one");
         let help = "write a hedging delay that most calls stay below, such as 1s";
-        report.add(&HEDGED_SOON, place.clone(), message, help);
+        report.add(&HEDGED_SOON, place(), message, help);
     }
     if let Some(total) = entry.policy.settings().total_timeout().filter(|total| delay >= *total) {
         let message = format!("the hedging delay, {delay:?}, leaves no time for a hedge within {total:?}");
         let help = "write a shorter hedging delay, or a longer timeout";
-        report.add(&HEDGING_EXCEEDS_TIMEOUT, place, message, help);
+        report.add(&HEDGING_EXCEEDS_TIMEOUT, place(), message, help);
     }
 }
 
