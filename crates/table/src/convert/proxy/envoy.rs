@@ -168,7 +168,8 @@ fn hedge<'v>(subject: &Subject, hedging: &HedgingPolicy, losses: &mut Losses<'_>
     if hedging.percentile().is_some() {
         losses.lose_of(subject, "hedging.percentile", "the delay counts");
     }
-    let help = "Envoy hedges after a timeout only, and retries errors with its own back-off";
+    let help = "Envoy ignores an error that comes after the delay, where gRPC sends the next attempt, and retries broken \
+                connections";
     losses.approximate(subject, "hedging is not the same", help);
     let (mut on, others) = retry_on(hedging.non_fatal_codes());
     on.push("reset");
@@ -176,10 +177,13 @@ fn hedge<'v>(subject: &Subject, hedging: &HedgingPolicy, losses: &mut Losses<'_>
         on.push("retriable-headers");
     }
     let retries = hedging.max_attempts().unwrap_or(2).saturating_sub(1);
+    // Envoy waits for its back-off after the delay too, and after an error, where gRPC doesn't wait.
+    let back_off = object(vec![field("base_interval", seconds(SHORTEST))]);
     let mut policy = vec![
         field("retry_on", string(on.join(","))),
         field("num_retries", whole_number(retries)),
         field("per_try_timeout", seconds(hedging.delay())),
+        field("retry_back_off", back_off),
     ];
     policy.extend(retriable_headers(&others));
     let policy = object(policy);

@@ -196,7 +196,7 @@ hedging = { max_attempts = 3, delay = "500ms", non_fatal_codes = ["UNAVAILABLE"]
     let conversion = table.convert(ConversionTarget::Envoy);
     for part in [
         "retry_on: \"deadline-exceeded,refused-stream,reset\"\n        num_retries: 2\n        per_try_timeout: \"2s\"\n",
-        "retry_on: \"unavailable,connect-failure,reset\"\n        num_retries: 2\n        per_try_timeout: \"0.5s\"\n      hedge_policy:\n        hedge_on_per_try_timeout: true\n",
+        "retry_on: \"unavailable,connect-failure,reset\"\n        num_retries: 2\n        per_try_timeout: \"0.5s\"\n        retry_back_off:\n          base_interval: \"0.001s\"\n      hedge_policy:\n        hedge_on_per_try_timeout: true\n",
     ] {
         assert!(conversion.text().contains(part), "{}", conversion.text());
     }
