@@ -39,7 +39,11 @@ const PAGES: [&str; 6] = [
 /// The text of a file in the repository; an empty one for a folder.
 fn read(file: &str) -> Option<String> {
     let path = repository().join(file);
-    if path.is_dir() { Some(String::new()) } else { fs::read_to_string(path).ok() }
+    if path.is_dir() {
+        return Some(String::new());
+    }
+    // Pictures are linked, too.
+    fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn page(file: &str) -> Page {
