@@ -86,20 +86,22 @@ impl ChecksumValues {
 
     /// The value of the header; `None`: there are none.
     pub(super) fn header(self) -> Option<String> {
-        let crc32c = self.crc32c.map(|sum| format!("crc32c={}", STANDARD.encode(sum.to_be_bytes())));
-        let md5 = self.md5.map(|sum| format!("md5={}", STANDARD.encode(sum)));
-        let values: Vec<_> = crc32c.into_iter().chain(md5).collect();
+        let values: Vec<_> = self.texts().map(|([name, _], text)| format!("{name}={text}")).collect();
         (!values.is_empty()).then(|| values.join(","))
     }
 
     /// Writes them into the resource of an object, instead of none.
     pub(super) fn add_to(self, resource: &mut serde_json::Map<String, serde_json::Value>) {
-        if let Some(sum) = self.crc32c {
-            resource.entry("crc32c").or_insert_with(|| STANDARD.encode(sum.to_be_bytes()).into());
+        for ([_, name], text) in self.texts() {
+            resource.entry(name).or_insert(text.into());
         }
-        if let Some(sum) = self.md5 {
-            resource.entry("md5Hash").or_insert_with(|| STANDARD.encode(sum).into());
-        }
+    }
+
+    /// Each with its name in the header and in a resource.
+    fn texts(self) -> impl Iterator<Item = ([&'static str; 2], String)> {
+        let crc32c = self.crc32c.map(|sum| (["crc32c", "crc32c"], STANDARD.encode(sum.to_be_bytes())));
+        let md5 = self.md5.map(|sum| (["md5", "md5Hash"], STANDARD.encode(sum)));
+        crc32c.into_iter().chain(md5)
     }
 
     /// Returns whether there is a checksum that both have.
@@ -109,12 +111,9 @@ impl ChecksumValues {
 
     /// The name of a checksum that both have, and that differs.
     pub(super) fn difference(self, other: Self) -> Option<&'static str> {
-        let differs =
-            |one: Option<u32>, other: Option<u32>| one.zip(other).is_some_and(|(one, other)| one != other);
-        if differs(self.crc32c, other.crc32c) {
-            return Some("CRC32C");
-        }
-        self.md5.zip(other.md5).is_some_and(|(one, other)| one != other).then_some("MD5")
+        let is_other = self.crc32c.zip(other.crc32c).is_some_and(|(one, other)| one != other);
+        let crc32c = is_other.then_some("CRC32C");
+        crc32c.or(self.md5.zip(other.md5).is_some_and(|(one, other)| one != other).then_some("MD5"))
     }
 }
 
@@ -142,13 +141,11 @@ impl Hasher {
         Self { crc32c: checksums.crc32c.then_some(0), md5: checksums.md5.then(Md5::new), bytes: 0 }
     }
 
-    /// How many bytes it has seen.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
+    gax_text::getters! { self:
+        /// How many bytes it has seen.
+        pub(super) bytes: u64 = self.bytes;
 
-    pub(super) fn is_needed(&self) -> bool {
-        self.crc32c.is_some() || self.md5.is_some()
+        pub(super) is_needed: bool = self.crc32c.is_some() || self.md5.is_some();
     }
 
     pub(super) fn update(&mut self, data: &[u8]) {

@@ -87,36 +87,33 @@ impl Failure {
 
     /// That of a request without a response, or of one whose body ended early. The URI may be that of a session, and is left out.
     pub(super) fn of(broken: Broken, part: Part) -> Self {
-        let (failure, source) = match broken {
+        let (kind, problem, source) = match broken {
             Broken::TimedOut { after } => {
                 let problem = format!("the last attempt timed out after {after:?}");
-                return Self::new(TransferErrorKind::TimedOut, problem);
+                (TransferErrorKind::TimedOut, problem.into(), None)
             }
-            Broken::NoTime => {
-                return Self::new(TransferErrorKind::TimedOut, "there was no time for an attempt");
-            }
+            Broken::NoTime => (TransferErrorKind::TimedOut, "there was no time for an attempt".into(), None),
             Broken::RequestEnded => {
-                let problem = "the request that this transfer belongs to has ended";
-                return Self::new(TransferErrorKind::Cancelled, problem);
+                let problem = "the request that this transfer belongs to has ended".into();
+                (TransferErrorKind::Cancelled, problem, None)
             }
             Broken::Invalid(problem) => {
-                return Self::new(TransferErrorKind::Invalid, "the settings can't be used")
-                    .with_source(problem);
+                (TransferErrorKind::Invalid, "the settings can't be used".into(), Some(problem.into()))
             }
-            Broken::Failed { failure, source, .. } => (failure, source),
+            Broken::Failed { failure, source, .. } => {
+                let is_timeout = failure == Some(TransportFailure::Timeout);
+                let problem = match part {
+                    Part::Body if is_timeout => "the response stalled",
+                    Part::Body => "the response broke off",
+                    Part::Readiness | Part::Head if is_timeout => "the last attempt timed out",
+                    Part::Readiness | Part::Head => "the connection failed",
+                };
+                let kind =
+                    if is_timeout { TransferErrorKind::TimedOut } else { TransferErrorKind::Connection };
+                (kind, problem.into(), Some(without_url(source)))
+            }
         };
-        let source = without_url(source);
-        let (kind, problem) = match (failure, part) {
-            (Some(TransportFailure::Timeout), Part::Readiness | Part::Head) => {
-                (TransferErrorKind::TimedOut, "the last attempt timed out")
-            }
-            (Some(TransportFailure::Timeout), Part::Body) => {
-                (TransferErrorKind::TimedOut, "the response stalled")
-            }
-            (_, Part::Readiness | Part::Head) => (TransferErrorKind::Connection, "the connection failed"),
-            (_, Part::Body) => (TransferErrorKind::Connection, "the response broke off"),
-        };
-        Self::new(kind, problem).with_source(source)
+        Self { kind, response: None, problem, source }
     }
 
     /// The response breaks the rules of the protocol.
@@ -146,49 +143,31 @@ impl TransferError {
         Self(Box::new(Parts { failure, report, transfer, session }))
     }
 
-    /// Why it failed.
-    #[must_use]
-    pub fn kind(&self) -> TransferErrorKind {
-        self.0.failure.kind
-    }
-
-    /// The report of the operation; `None`: the transfer failed before its first request.
-    #[must_use]
-    pub fn report(&self) -> Option<&OperationReport> {
-        self.0.report.as_ref()
-    }
-
-    /// Why no further attempt was made.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.report()?.stop_reason()
-    }
-
-    /// The response that it failed with, if one did. Of a long body there is only the begin.
-    #[must_use]
-    pub fn response(&self) -> Option<&http::Response<Bytes>> {
-        self.0.failure.response.as_deref()
-    }
-
-    /// The status of that response.
-    #[must_use]
-    pub fn status(&self) -> Option<u16> {
-        self.response().map(|response| response.status().as_u16())
-    }
-
     gax_text::getters! { self:
+        /// Why it failed.
+        pub kind: TransferErrorKind = self.0.failure.kind;
+
+        /// The report of the operation; `None`: the transfer failed before its first request.
+        pub report: Option<&OperationReport> = self.0.report.as_ref();
+
+        /// Why no further attempt was made.
+        pub stop_reason: Option<StopReason> = self.report().and_then(OperationReport::stop_reason);
+
+        /// The response that it failed with, if one did. Of a long body there is only the begin.
+        pub response: Option<&http::Response<Bytes>> = self.0.failure.response.as_deref();
+
+        /// The status of that response.
+        pub status: Option<u16> = self.response().map(|response| response.status().as_u16());
+
         /// The bytes that have gone over: of an upload those that the server has, as far as it has said so; of a download those that
         /// were written.
         pub bytes: u64 = self.0.transfer.bytes;
 
         /// How often it continued after a failure.
         pub resumptions: u32 = self.0.transfer.resumptions;
-    }
 
-    /// The session by which an upload can continue, if there still is one.
-    #[must_use]
-    pub fn session(&self) -> Option<&UploadSession> {
-        self.0.session.as_ref()
+        /// The session by which an upload can continue, if there still is one.
+        pub session: Option<&UploadSession> = self.0.session.as_ref();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use gax_driver::credentials::OtherOrigin;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT};
-use http::uri::{Authority, Scheme};
+use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 
 /// The caller's headers that go to other origins too. All others may be credentials.
@@ -52,25 +52,22 @@ pub(super) fn resolved(base: &Uri, location: &HeaderValue) -> Option<Uri> {
     let target = match location.parse::<Uri>().ok().filter(|uri| uri.scheme().is_some()) {
         Some(absolute) => absolute,
         None if location.starts_with("//") => format!("{scheme}:{location}").parse().ok()?,
-        None if location.starts_with('/') => joined(scheme, authority, location)?,
-        None if location.starts_with('?') => {
-            joined(scheme, authority, &format!("{}{location}", base.path()))?
-        }
-        // Another scheme.
-        None if location.split(['/', '?']).next().is_some_and(|first| first.contains(':')) => return None,
         None => {
-            let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-            joined(scheme, authority, &format!("{folder}/{location}"))?
+            let before = match location.split(['/', '?']).next() {
+                Some("") if location.starts_with('/') => String::new(),
+                Some("") if location.starts_with('?') => base.path().to_owned(),
+                // Another scheme.
+                Some(first) if first.contains(':') => return None,
+                _ => base.path().rsplit_once('/').map_or("", |(folder, _)| folder).to_owned() + "/",
+            };
+            let place = Uri::builder().scheme(scheme.clone()).authority(authority.clone());
+            place.path_and_query(before + location).build().ok()?
         }
     };
     let is_http = [Some(&Scheme::HTTP), Some(&Scheme::HTTPS)].contains(&target.scheme());
     let is_downgrade = *scheme == Scheme::HTTPS && target.scheme() != Some(&Scheme::HTTPS);
     let names_somebody = target.authority().is_none_or(|authority| authority.as_str().contains('@'));
     (is_http && !is_downgrade && !names_somebody).then_some(target)
-}
-
-fn joined(scheme: &Scheme, authority: &Authority, rest: &str) -> Option<Uri> {
-    Uri::builder().scheme(scheme.clone()).authority(authority.clone()).path_and_query(rest).build().ok()
 }
 
 /// Marks the headers of a response that are secrets, so that their values aren't printed.

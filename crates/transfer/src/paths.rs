@@ -10,10 +10,9 @@ pub struct UnsafeName {
 }
 
 impl UnsafeName {
-    /// The name as on the server.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    gax_text::getters! { self:
+        /// The name as on the server.
+        pub name: &str = &self.name;
     }
 }
 
@@ -53,19 +52,18 @@ pub fn path_within(folder: &Path, name: &str) -> Result<PathBuf, UnsafeName> {
 }
 
 fn problem(name: &str) -> Option<&'static str> {
-    if name.is_empty() {
-        return Some("it is empty");
-    }
-    if name.chars().any(char::is_control) {
-        return Some("it has a control character");
-    }
-    if name.contains('\\') {
-        return Some("it has a backslash");
-    }
-    if name.contains(':') {
-        return Some("it has a colon");
-    }
-    name.split('/').find_map(|part| match part {
+    let of_all = [
+        (name.is_empty(), "it is empty"),
+        (name.chars().any(char::is_control), "it has a control character"),
+        (name.contains('\\'), "it has a backslash"),
+        (name.contains(':'), "it has a colon"),
+    ];
+    let of_all = of_all.into_iter().find_map(|(is_so, problem)| is_so.then_some(problem));
+    of_all.or_else(|| name.split('/').find_map(of_part))
+}
+
+fn of_part(part: &str) -> Option<&'static str> {
+    match part {
         "" => Some("a part of it is empty"),
         "." | ".." => Some("a part of it is `.` or `..`"),
         _ if part.ends_with(['.', ' ']) => Some("a part of it ends with a dot or a space"),
@@ -82,7 +80,7 @@ fn problem(name: &str) -> Option<&'static str> {
             let is_device = DEVICES.contains(&&*stem) || is_numbered("com") || is_numbered("lpt");
             is_device.then_some("a part of it is the name of a device")
         }
-    })
+    }
 }
 
 #[cfg(test)]

@@ -74,15 +74,12 @@ impl UploadSession {
         !self.is_elsewhere && is_same_origin(first, target)
     }
 
-    /// The URI, which is a secret.
-    #[must_use]
-    pub fn expose_uri(&self) -> String {
-        self.uri.to_string()
-    }
+    gax_text::getters! { self:
+        /// The URI, which is a secret.
+        pub expose_uri: String = self.uri.to_string();
 
-    /// The place that the session is asked and cancelled at.
-    pub(super) fn control(&self) -> &Uri {
-        self.control.as_ref().unwrap_or(&self.uri)
+        /// The place that the session is asked and cancelled at.
+        pub(super) control: &Uri = self.control.as_ref().unwrap_or(&self.uri);
     }
 }
 

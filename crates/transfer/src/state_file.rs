@@ -79,14 +79,11 @@ impl StateFile {
     /// Writes the state, all of it or nothing.
     pub(super) async fn save<T: Serialize>(&self, state: &T) -> Result<(), Failure> {
         let text = serde_json::to_vec(state).map_err(|error| self.failure("can't be written", error))?;
-        let mut written = Err(io::ErrorKind::AlreadyExists.into());
-        for _ in 0..MAX_TRIES {
-            written = self.write(&text).await;
-            let is_taken = |error: &io::Error| {
-                [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind())
-            };
-            if !written.as_ref().is_err_and(is_taken) {
-                break;
+        let taken = [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound];
+        let mut written = self.write(&text).await;
+        for _ in 1..MAX_TRIES {
+            if written.as_ref().is_err_and(|error| taken.contains(&error.kind())) {
+                written = self.write(&text).await;
             }
         }
         written.map_err(|error| self.failure("can't be written", error))?;

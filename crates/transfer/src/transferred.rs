@@ -22,20 +22,16 @@ pub struct Transferred {
 }
 
 impl Transferred {
-    /// Of an upload, the response that proved the end: of Cloud Storage the resource of the object, as JSON. Of a download, the first
-    /// response of the object that was received, without its body.
-    #[must_use]
-    pub fn response(&self) -> &http::Response<Bytes> {
-        &self.response
-    }
-
-    /// That response, by value.
-    #[must_use]
-    pub fn into_response(self) -> http::Response<Bytes> {
-        self.response
+    gax_text::getters! { move self:
+        /// The [response](Self::response), by value.
+        pub into_response: http::Response<Bytes> = self.response;
     }
 
     gax_text::getters! { self:
+        /// Of an upload, the response that proved the end: of Cloud Storage the resource of the object, as JSON. Of a download, the
+        /// first response of the object that was received, without its body.
+        pub response: &http::Response<Bytes> = &self.response;
+
         /// The bytes of the object that were sent or written, by this process or one before.
         pub bytes: u64 = self.transfer.bytes;
 

@@ -33,33 +33,29 @@ pub(super) fn open_alone(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Locks a file; false: another caller has locked it.
-#[cfg(unix)]
+#[cfg_attr(not(unix), expect(clippy::unnecessary_wraps, unused_variables, reason = "only Unix locks files"))]
 fn lock(file: &File) -> io::Result<bool> {
-    use rustix::fs::{FlockOperation, flock};
-    use rustix::io::Errno;
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Or the file system has no locks.
-        Ok(()) | Err(Errno::NOLCK | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(true),
-        Err(Errno::WOULDBLOCK) => Ok(false),
-        Err(error) => Err(error.into()),
+    #[cfg(unix)]
+    {
+        use rustix::fs::{FlockOperation, flock};
+        use rustix::io::Errno;
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            // Or the file system has no locks.
+            Ok(()) | Err(Errno::NOLCK | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
     }
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-fn lock(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
 /// Gives a file back at once. Closing it is not enough while a process is being started, which has it open too.
-#[cfg(unix)]
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix locks files"))]
 pub(super) fn unlock(file: &File) {
     // The caller closes it next. Nothing else can be done about a lock that stays.
+    #[cfg(unix)]
     let _closed = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
 }
-
-#[cfg(not(unix))]
-pub(super) fn unlock(_: &File) {}
 
 /// Opens a file of which that is known again, to read and write.
 ///
