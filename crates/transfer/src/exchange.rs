@@ -5,7 +5,6 @@ use crate::error::Failure;
 use crate::progress::TransferProgress;
 use bytes::{Buf as _, Bytes, BytesMut};
 use gax_driver::__private::{Clock, Timer, until};
-use gax_driver::Note;
 use gax_http::__private::{CutOff, EndedEarly, OpenBody};
 use gax_http::ReplayBody;
 use gax_retry::Code;
@@ -32,14 +31,6 @@ pub(super) type Prepared<P> = Result<(P, http::Request<ReplayBody>), Failure>;
 pub(super) trait Exchange<'a>: Send {
     /// The purpose of a request.
     type Step: Copy + Send + Unpin;
-
-    /// The operation's name.
-    fn name(&self) -> &str;
-
-    /// A fact that its requests don't show, for the report.
-    fn note(&self) -> Option<Note> {
-        None
-    }
 
     /// Makes the next request ready.
     fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Self::Step>>;

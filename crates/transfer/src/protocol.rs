@@ -6,9 +6,9 @@ use crate::exchange::{Boxed, Class, Ending, Exchange, Incoming, Prepared, Receiv
 use crate::progress::TransferProgress;
 use crate::service::TransferService;
 use bytes::Bytes;
-use gax_driver::OperationReport;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Driver, Name, Protocol, RefusedCredentials, Start, Step};
+use gax_driver::{Note, OperationReport};
 use gax_http::__private::{
     AttemptOutcome, Broken, Head, HttpAttempt, HttpConfig, HttpProtocol, LayeredClient, Part, server_delay,
 };
@@ -29,6 +29,8 @@ pub(super) type OnProgress<'a> = Box<dyn FnMut(&TransferProgress) + Send + 'a>;
 
 /// A transfer on its way.
 pub(super) struct TransferProtocol<'a, S: TransferService, X> {
+    name: String,
+    note: Option<Note>,
     base: HttpProtocol<S, ReplayBody, S::ResponseBody>,
     exchange: X,
     idle_timeout: Duration,
@@ -67,26 +69,26 @@ pub(super) struct Ended {
 }
 
 impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
-    pub(super) fn new(
+    /// Runs the exchange as one operation of that name to its end. `note`: a fact that its requests don't show, for the report.
+    pub(super) fn run(
+        (name, note): (String, Option<Note>),
         client: LayeredClient<S>,
-        config: &HttpConfig,
+        config: Arc<HttpConfig>,
         exchange: X,
-        idle_timeout: Duration,
+        idle_timeout: Option<Duration>,
         on_progress: Option<OnProgress<'a>>,
-    ) -> Self {
-        Self {
-            base: HttpProtocol::made_anew(client, config, http::Request::new(ReplayBody::empty())),
+    ) -> Boxed<'a, Ended> {
+        let protocol = Self {
+            name,
+            note,
+            base: HttpProtocol::made_anew(client, &config, http::Request::new(ReplayBody::empty())),
             exchange,
-            idle_timeout,
+            idle_timeout: idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers()),
             failure: None,
             on_progress,
             reported: TransferProgress::default(),
-        }
-    }
-
-    /// Runs the operation to its end.
-    pub(super) fn run(self, config: Arc<HttpConfig>) -> Boxed<'a, Ended> {
-        let (mut driver, mut reply) = (Box::pin(Driver::new(self, Arc::clone(&config))), None);
+        };
+        let (mut driver, mut reply) = (Box::pin(Driver::new(protocol, Arc::clone(&config))), None);
         // A block that is `async` would forget the lifetime of the protocol.
         Box::pin(poll_fn(move |cx| {
             let (stop, report) = ready!(driver.as_mut().poll_end(cx, &mut reply));
@@ -199,7 +201,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
     const TRANSPORT: &'static Transport = &HTTP;
 
     fn name(&self, _: &HttpConfig) -> Name {
-        Name::from(Cow::<'static, str>::Owned(self.exchange.name().to_owned()))
+        Name::from(Cow::<'static, str>::Owned(self.name.clone()))
     }
 
     fn start<'b>(&'b self, config: &'b HttpConfig) -> Start<'b> {
@@ -212,7 +214,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
         started: StartedAttempt,
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
-        if let Some(note) = self.exchange.note() {
+        if let Some(note) = self.note {
             context.note(note);
         }
         let activity = Activity::begin(context.clock());

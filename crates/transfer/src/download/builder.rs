@@ -18,7 +18,6 @@ use gax_http::__private::{LayeredClient, layered_client};
 use gax_http::HttpRetryService;
 use http::header::RANGE;
 use http::{HeaderName, HeaderValue, Method};
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -255,11 +254,11 @@ impl<'a> Download<'a> {
                 file.discard();
             }
             let downloaded = match ended {
-                Ok(downloaded) => match file.finish(downloaded.bytes()).await {
-                    Ok(()) => Ok(downloaded),
-                    Err(failure) => Err(downloaded.failed(failure)),
-                },
-                Err(error) => Err(error),
+                Ok(downloaded) => {
+                    let finished = file.finish(downloaded.bytes()).await;
+                    finished.map_err(|failure| downloaded.failed(failure)).map(|()| downloaded)
+                }
+                failed => failed,
             };
             if let Some(state) = options.state.as_ref().filter(|_| is_useless || downloaded.is_ok()) {
                 // A download that starts over replaces it, should it stay.
@@ -330,7 +329,6 @@ impl<'a> Download<'a> {
             return Err(Failure::new(TransferErrorKind::Invalid, problem));
         }
         let config = client.shared.config_for(&mut request);
-        let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
         let options = DownloadOptions {
             name: self.state_name.unwrap_or_else(|| request.uri.to_string()),
             request,
@@ -343,7 +341,7 @@ impl<'a> Download<'a> {
             client,
             config,
             options: Arc::new(options),
-            idle_timeout,
+            idle_timeout: self.idle_timeout,
             on_progress: self.on_progress,
             // The state of a resumable download has it.
             checksums: Checksums { crc32c: self.checksums.crc32c || self.is_resumable, ..self.checksums },
@@ -351,15 +349,9 @@ impl<'a> Download<'a> {
     }
 }
 
-/// Short: neither URIs nor headers, which may have secrets.
-impl fmt::Debug for Download<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Download")
-            .field("request", &self.request)
-            .field("checksums", &self.checksums)
-            .field("is_resumable", &self.is_resumable)
-            .finish_non_exhaustive()
-    }
+// Neither URIs nor headers, which may have secrets.
+gax_text::short_debug! {
+    self: Download<'_> { request: self.request, checksums: self.checksums, is_resumable: self.is_resumable }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::checksum::ChecksumValues;
 use crate::download::head::{Decision, Position, Version};
 use crate::download::options::{DownloadOptions, is_pinned, request};
-use crate::download::received::{SharedProgress, changed};
+use crate::download::received::{SharedProgress, changed, mismatch};
 use crate::download::state::StoredRange;
 use crate::error::{Failure, TransferErrorKind};
 use crate::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
@@ -22,7 +22,6 @@ const MAX_REDIRECTS: u32 = 10;
 pub(super) struct DownloadExchange<'a> {
     options: Arc<DownloadOptions>,
     progress: SharedProgress<'a>,
-    name: String,
     /// Where a redirect leads.
     redirected: Option<Uri>,
     redirects: u32,
@@ -38,14 +37,11 @@ pub(super) struct DownloadExchange<'a> {
 
 impl<'a> DownloadExchange<'a> {
     pub(super) fn new(options: &Arc<DownloadOptions>, progress: SharedProgress<'a>) -> Self {
-        let request = &options.request;
-        let name = format!("{} {}", request.method, request.uri.path());
         let best = progress.lock().sink.offset();
         let begin = progress.lock().position.offset;
         Self {
             options: Arc::clone(options),
             progress,
-            name,
             redirected: None,
             redirects: 0,
             best,
@@ -100,10 +96,7 @@ impl<'a> DownloadExchange<'a> {
         drop(progress);
         match difference {
             None => Ending::Done(Box::new(http::Response::from_parts(head, Bytes::new()))),
-            Some(name) => {
-                let problem = format!("the {name} of the received bytes is not that of the object");
-                Ending::last(Code::DataLoss, Failure::new(TransferErrorKind::ChecksumMismatch, problem))
-            }
+            Some(name) => Ending::last(Code::DataLoss, mismatch(name)),
         }
     }
 
@@ -128,10 +121,6 @@ impl<'a> DownloadExchange<'a> {
 
 impl<'a> Exchange<'a> for DownloadExchange<'a> {
     type Step = ();
-
-    fn name(&self) -> &str {
-        &self.name
-    }
 
     fn prepare(&mut self, _: &Arc<Activity>) -> Boxed<'a, Prepared<()>> {
         if std::mem::take(&mut self.is_interrupted) {
@@ -193,12 +182,9 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
             if failure.kind == TransferErrorKind::ObjectChanged {
                 return self.anew(None);
             }
-            let class = Class::Never(if failure.kind == TransferErrorKind::Malformed {
-                Code::Internal
-            } else {
-                Code::FailedPrecondition
-            });
-            return Ending::Failed { failure, class, progress };
+            let is_malformed = failure.kind == TransferErrorKind::Malformed;
+            let code = if is_malformed { Code::Internal } else { Code::FailedPrecondition };
+            return Ending::Failed { failure, class: Class::Never(code), progress };
         }
         let (position, decision) = {
             let mut progress = self.progress.lock();
@@ -239,18 +225,16 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
             Some(Decision::Failed) | None => {
                 self.interrupt();
                 let status = received.head.status.as_u16();
-                let is_pinned = self.options.has_generations() && position.has_generation();
+                let generation = position.version.and_then(|version| version.generation);
+                let is_pinned = self.options.has_generations() && generation.is_some();
                 if status == 404 && position.offset > 0 && is_pinned {
                     // The requested generation is gone. There may be another one.
                     return self.anew(Some(received));
                 }
-                let failure = Failure::status(received.into_response());
-                let is_gone = position.offset > 0 && matches!(status, 404 | 412);
-                let failure = if is_gone {
-                    Failure { kind: TransferErrorKind::ObjectChanged, ..failure }
-                } else {
-                    failure
-                };
+                let mut failure = Failure::status(received.into_response());
+                if position.offset > 0 && matches!(status, 404 | 412) {
+                    failure.kind = TransferErrorKind::ObjectChanged;
+                }
                 Ending::Failed { failure, class: Class::ByStatus, progress }
             }
         }

@@ -16,7 +16,7 @@ use tokio::fs::File;
 #[derive(Debug)]
 pub(super) struct PartialFile {
     path: PathBuf,
-    part: Arc<Part>,
+    pub(super) part: Arc<Part>,
     /// As long as this is open, no other download writes the file. Work that outlives a dropped download must not hold it.
     lock: fs::File,
     /// Those of the file that it replaces.
@@ -88,18 +88,12 @@ impl PartialFile {
         }
     }
 
-    /// The state file next to it.
-    pub(super) fn state(&self) -> StateFile {
-        StateFile::new(beside(&self.path, STATE))
-    }
+    gax_text::getters! { self:
+        /// The state file next to it.
+        pub(super) state: StateFile = StateFile::new(beside(&self.path, STATE));
 
-    pub(super) fn part(&self) -> &Arc<Part> {
-        &self.part
-    }
-
-    /// How many bytes it has.
-    pub(super) fn length(&self) -> u64 {
-        self.lock.metadata().map_or(0, |metadata| metadata.len())
+        /// How many bytes it has.
+        pub(super) length: u64 = self.lock.metadata().map_or(0, |metadata| metadata.len());
     }
 
     /// Gives the file its name, now that it is whole and has that length.

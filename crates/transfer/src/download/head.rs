@@ -29,12 +29,6 @@ impl Version {
         Self { generation: generation(headers), etag, encoding, is_transcoded }
     }
 
-    /// A version that was written down.
-    pub(super) fn stored(generation: Option<i64>, etag: Option<&str>, encoding: Option<&str>) -> Self {
-        let value = |text: Option<&str>| text.and_then(|text| HeaderValue::try_from(text).ok());
-        Self { generation, etag: value(etag), encoding: value(encoding), is_transcoded: false }
-    }
-
     /// Returns whether a range of it can be asked for, and it is known whether it is of the same bytes.
     pub(super) fn is_resumable(&self) -> bool {
         !self.is_transcoded && (self.generation.is_some() || self.etag.is_some())
@@ -134,22 +128,13 @@ pub(super) enum Decision {
 impl Position {
     /// The range that is requested; `None`: all of it.
     pub(super) fn range(&self) -> Option<String> {
-        if self.offset == 0 && self.limit.is_none() {
-            return None;
-        }
-        if self.offset > 0 && !self.version.as_ref().is_some_and(Version::is_resumable) {
-            return None;
-        }
+        let is_partial = match self.offset {
+            0 => self.limit.is_some(),
+            _ => self.version.as_ref().is_some_and(Version::is_resumable),
+        };
         let last = self.limit.and_then(|limit| limit.checked_sub(1));
-        Some(last.map_or_else(
-            || format!("bytes={}-", self.offset),
-            |last| format!("bytes={}-{last}", self.offset),
-        ))
-    }
-
-    /// Returns whether the version has a generation.
-    pub(super) fn has_generation(&self) -> bool {
-        self.version.as_ref().is_some_and(|version| version.generation.is_some())
+        let last = last.as_ref().map(u64::to_string).unwrap_or_default();
+        is_partial.then(|| format!("bytes={}-{last}", self.offset))
     }
 
     /// The place at which nothing more is wanted, if it is known.

@@ -10,6 +10,7 @@ use crate::exchange::{End, Incoming};
 use bytes::Bytes;
 use gax_driver::__private::Locked;
 use gax_http::__private::EndedEarly;
+use http::HeaderValue;
 use std::future::poll_fn;
 use std::sync::{Arc, MutexGuard};
 
@@ -82,6 +83,32 @@ impl Progress<'_> {
         self.head = None;
         self.sums = ChecksumValues::default();
     }
+
+    /// The range as the state file has it.
+    pub(super) fn range(&self) -> StoredRange {
+        let (begin, offset) = (self.position.offset, self.sink.offset());
+        let end = Some(self.position.limit.unwrap_or(offset));
+        StoredRange { begin, end, ..StoredRange::default() }.reaching(self.sink.hasher())
+    }
+
+    /// The state by which another process resumes it; `None`: none can.
+    pub(super) fn stored(
+        &self,
+        options: &DownloadOptions,
+        ranges: Vec<StoredRange>,
+    ) -> Option<DownloadState> {
+        let version = self.position.version.as_ref().filter(|version| version.is_resumable())?;
+        let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);
+        Some(DownloadState {
+            request: options.name.clone(),
+            generation: version.generation,
+            etag: text(&version.etag),
+            encoding: text(&version.encoding),
+            total: self.position.total,
+            hash: self.sums.header(),
+            ranges,
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -100,9 +127,9 @@ impl<'a> SharedProgress<'a> {
 
     /// Opens the file, if it has to be.
     pub(super) async fn open(&self) -> Result<(), Failure> {
-        let unopened = self.lock().sink.unopened();
-        if let Some(unopened) = unopened {
-            let opened = unopened.open().await?;
+        let opening = self.lock().sink.opening();
+        if let Some(opening) = opening {
+            let opened = opening.await?;
             self.lock().sink.opened(opened);
         }
         Ok(())
@@ -218,20 +245,8 @@ pub(super) fn changed() -> Failure {
     Failure::new(TransferErrorKind::ObjectChanged, "the object was replaced while it was received")
 }
 
-impl Progress<'_> {
-    /// The range as the state file has it.
-    pub(super) fn range(&self) -> StoredRange {
-        let Self { sink, position, .. } = self;
-        StoredRange::new(position.offset, position.limit.unwrap_or(sink.offset()), sink.hasher())
-    }
-
-    /// The state by which another process resumes it; `None`: none can.
-    pub(super) fn stored(
-        &self,
-        options: &DownloadOptions,
-        ranges: Vec<StoredRange>,
-    ) -> Option<DownloadState> {
-        let version = self.position.version.as_ref().filter(|version| version.is_resumable())?;
-        Some(DownloadState::new(&options.name, version, self.position.total, self.sums, ranges))
-    }
+/// The checksum of that name is another one than the server's.
+pub(super) fn mismatch(name: &str) -> Failure {
+    let problem = format!("the {name} of the received bytes is not that of the object");
+    Failure::new(TransferErrorKind::ChecksumMismatch, problem)
 }

@@ -5,10 +5,10 @@ use crate::download::exchange::DownloadExchange;
 use crate::download::file::PartialFile;
 use crate::download::head::{Position, Version};
 use crate::download::options::DownloadOptions;
-use crate::download::received::SharedProgress;
+use crate::download::received::{SharedProgress, mismatch};
 use crate::download::sink::{Sink, hash_part};
 use crate::download::state::{DownloadState, StoredRange};
-use crate::error::{Failure, TransferError, TransferErrorKind};
+use crate::error::{Failure, TransferError};
 use crate::exchange::Boxed;
 use crate::progress::TransferProgress;
 use crate::protocol::{Ended, OnProgress, TransferProtocol};
@@ -29,7 +29,7 @@ pub(super) struct Receiver<'a, S> {
     pub(super) client: LayeredClient<S>,
     pub(super) config: Arc<HttpConfig>,
     pub(super) options: Arc<DownloadOptions>,
-    pub(super) idle_timeout: Duration,
+    pub(super) idle_timeout: Option<Duration>,
     pub(super) on_progress: Option<OnProgress<'a>>,
     pub(super) checksums: Checksums,
 }
@@ -52,10 +52,11 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         progress: SharedProgress<'a>,
         on_progress: Option<OnProgress<'a>>,
     ) -> Boxed<'a, Result<Transferred, TransferError>> {
-        let (client, exchange) =
-            (self.client.clone(), DownloadExchange::new(&self.options, progress.clone()));
-        let protocol = TransferProtocol::new(client, &self.config, exchange, self.idle_timeout, on_progress);
-        let running = protocol.run(Arc::clone(&self.config));
+        let (client, request) = (self.client.clone(), &self.options.request);
+        let title = (format!("{} {}", request.method, request.uri.path()), None);
+        let exchange = DownloadExchange::new(&self.options, progress.clone());
+        let (config, timeout) = (Arc::clone(&self.config), self.idle_timeout);
+        let running = TransferProtocol::run(title, client, config, exchange, timeout, on_progress);
         Box::pin(async move {
             let Ended { result, report, transfer } = running.await;
             let mut progress = progress.lock();
@@ -86,7 +87,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
     ) -> Result<Transferred, TransferError> {
         let options = Arc::clone(&self.options);
         let left = match &options.state {
-            Some(state) => state.left(&options.name, file.part(), self.checksums).await,
+            Some(state) => state.left(&options.name, &file.part, self.checksums).await,
             None => Ok(None),
         };
         let (first, mut parts) = self.resumed(file, left.map_err(Failure::unbegun)?);
@@ -140,8 +141,8 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         file: &PartialFile,
         left: Option<(DownloadState, Vec<Hasher>)>,
     ) -> (SharedProgress<'a>, Vec<SharedProgress<'a>>) {
-        let (part, checksums) = (file.part(), self.checksums);
-        let new = |offset, hasher| self.progress(Sink::file(part, offset, checksums, hasher));
+        let (part, checksums) = (&file.part, self.checksums);
+        let new = |offset, hasher| self.progress(Sink::file((part, false), offset, checksums, hasher));
         let Some((state, written)) = left else { return (new(0, Hasher::new(checksums)), Vec::new()) };
         let ranges = state.ranges.iter().zip(&written);
         let is_whole = ranges.clone().all(|(range, written)| range.is_whole(written));
@@ -152,7 +153,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
             }
             [written] => new(written.bytes(), written.clone()),
             _ if is_whole => new(state.total.unwrap_or_default(), Hasher::new(checksums)),
-            [first, ..] => self.progress(Sink::part(part, 0, checksums, first.clone())),
+            [first, ..] => self.progress(Sink::file((part, true), first.bytes(), checksums, first.clone())),
             [] => new(0, Hasher::new(checksums)),
         };
         if first.lock().sink.offset() > 0 {
@@ -160,7 +161,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         }
         let parts = ranges.zip(0..).skip(if is_whole { usize::MAX } else { 1 });
         let parts = parts.filter_map(|((range, written), place)| {
-            Some(self.part(file, &first, range.borders()?, (written, place)))
+            Some(self.part(file, &first, (range.begin, range.end?), (written, place)))
         });
         let parts = parts.collect();
         (first, parts)
@@ -203,7 +204,8 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         };
         let position = first.lock().position();
         let position = Position { offset: begin, limit: Some(end), is_hashed: false, ..position };
-        SharedProgress::new(Sink::part(file.part(), begin, checksums, written), position, place)
+        let sink = Sink::file((&file.part, true), begin + written.bytes(), checksums, written);
+        SharedProgress::new(sink, position, place)
     }
 }
 
@@ -227,14 +229,11 @@ async fn verified(
     }
     let mut sums = hasher.sums();
     if checksums.md5 {
-        let whole = hash_part(file.part(), 0, Checksums::MD5, downloaded.bytes()).await;
+        let whole = hash_part(&file.part, 0, Checksums::MD5, downloaded.bytes()).await;
         sums.md5 = whole.map_err(|failure| downloaded.failed(failure))?.sums().md5;
     }
     match sums.difference(server) {
-        Some(name) => {
-            let problem = format!("the {name} of the received bytes is not that of the object");
-            Err(downloaded.failed(Failure::new(TransferErrorKind::ChecksumMismatch, problem)))
-        }
+        Some(name) => Err(downloaded.failed(mismatch(name))),
         None => Ok(Transferred { sums, is_verified: sums.has_common(server), ..downloaded }),
     }
 }
@@ -258,15 +257,8 @@ fn borders(begin: u64, end: u64, count: u64, least: u64) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// The progress of several ranges, as one.
-struct Together<'a>(Arc<Locked<Parts<'a>>>);
-
-struct Parts<'a> {
-    on_progress: OnProgress<'a>,
-    ranges: Vec<TransferProgress>,
-    /// The length of the whole, once it is known.
-    total: Option<u64>,
-}
+/// The progress of several ranges, as one, and the program's callback for it.
+struct Together<'a>(Arc<Locked<(OnProgress<'a>, Vec<TransferProgress>)>>);
 
 impl<'a> Together<'a> {
     fn new(on_progress: OnProgress<'a>, first: &SharedProgress<'a>, parts: &[SharedProgress<'a>]) -> Self {
@@ -275,24 +267,22 @@ impl<'a> Together<'a> {
             let bytes = progress.sink.offset() - progress.position.offset;
             TransferProgress { bytes, ..TransferProgress::default() }
         });
-        Self(Arc::new(Locked::new(Parts { on_progress, ranges: left.collect(), total: None })))
+        Self(Arc::new(Locked::new((on_progress, left.collect()))))
     }
 
     /// The callback of one range.
     fn part(&self, place: usize) -> OnProgress<'a> {
-        let parts = Arc::clone(&self.0);
+        let together = Arc::clone(&self.0);
         Box::new(move |progress| {
-            let parts = &mut *parts.lock();
-            if parts.ranges.len() <= place {
-                parts.ranges.resize(place + 1, TransferProgress::default());
-            }
-            if let Some(range) = parts.ranges.get_mut(place) {
+            let (on_progress, ranges) = &mut *together.lock();
+            ranges.resize(ranges.len().max(place + 1), TransferProgress::default());
+            if let Some(range) = ranges.get_mut(place) {
                 *range = *progress;
             }
-            parts.total = progress.total.or(parts.total);
-            let bytes = parts.ranges.iter().map(|range| range.bytes).sum();
-            let resumptions = parts.ranges.iter().map(|range| range.resumptions).sum();
-            (parts.on_progress)(&TransferProgress { bytes, total: parts.total, resumptions });
+            let bytes = ranges.iter().map(|range| range.bytes).sum();
+            let resumptions = ranges.iter().map(|range| range.resumptions).sum();
+            let total = ranges.iter().find_map(|range| range.total);
+            on_progress(&TransferProgress { bytes, total, resumptions });
         })
     }
 }

@@ -77,16 +77,16 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// A file that has so many bytes already, of which the hasher may have seen a part.
-    pub(super) fn file(part: &Arc<Part>, offset: u64, checksums: Checksums, hasher: Hasher) -> Self {
-        let target = Target::File { part: Arc::clone(part), file: None, is_shared: false };
+    /// A file that has the bytes up to that place, of which the hasher may have seen a part. `is_shared`: others write it too, and
+    /// the hasher has seen the bytes of this range.
+    pub(super) fn file(
+        (part, is_shared): (&Arc<Part>, bool),
+        offset: u64,
+        checksums: Checksums,
+        hasher: Hasher,
+    ) -> Self {
+        let target = Target::File { part: Arc::clone(part), file: None, is_shared };
         Self { target, offset, hasher, checksums }
-    }
-
-    /// A part of a file that others write too, which begins at that place and has the bytes that the hasher has seen.
-    pub(super) fn part(part: &Arc<Part>, begin: u64, checksums: Checksums, hasher: Hasher) -> Self {
-        let target = Target::File { part: Arc::clone(part), file: None, is_shared: true };
-        Self { target, offset: begin + hasher.bytes(), hasher, checksums }
     }
 
     gax_text::getters! { self:
@@ -112,15 +112,26 @@ impl<'a> Sink<'a> {
         self.hasher = Hasher::new(self.checksums);
     }
 
-    /// A file that has to be opened, and how far it is written.
-    pub(super) fn unopened(&self) -> Option<Unopened> {
-        match &self.target {
-            Target::File { part, file: None, is_shared } => {
-                let (part, offset, hasher) = (Arc::clone(part), self.offset, self.hasher.clone());
-                Some(Unopened { part, offset, hasher, is_shared: *is_shared })
-            }
-            _ => None,
-        }
+    /// Opens a file that has to be opened, where it was written last. What it has of the download is read for its checksums; what it has
+    /// behind that goes.
+    pub(super) fn opening(&self) -> Option<impl Future<Output = Result<(File, Hasher), Failure>> + use<>> {
+        let Target::File { part, file: None, is_shared } = &self.target else { return None };
+        let (part, is_shared, offset) = (Arc::clone(part), *is_shared, self.offset);
+        let mut hasher = self.hasher.clone();
+        Some(async move {
+            let mut file = part.open().await?;
+            let opened = async {
+                if !is_shared {
+                    file.set_len(offset).await?;
+                    if hasher.is_needed() {
+                        hasher = hashed(&mut file, 0, hasher, offset).await?;
+                    }
+                }
+                file.seek(SeekFrom::Start(offset)).await?;
+                Ok((file, hasher))
+            };
+            opened.await.map_err(|error| part.failure(error))
+        })
     }
 
     /// The file is open.
@@ -164,34 +175,6 @@ impl<'a> Sink<'a> {
             Target::Memory { bytes, .. } => std::mem::take(bytes).into(),
             Target::Writer(_) | Target::File { .. } => Bytes::new(),
         }
-    }
-}
-
-/// A file that has to be opened where it was written last.
-pub(super) struct Unopened {
-    part: Arc<Part>,
-    offset: u64,
-    hasher: Hasher,
-    is_shared: bool,
-}
-
-impl Unopened {
-    /// Opens it. What it has of the download is read for its checksums; what it has behind that goes.
-    pub(super) async fn open(self) -> Result<(File, Hasher), Failure> {
-        let Self { part, offset, hasher, is_shared } = self;
-        let mut file = part.open().await?;
-        let opened = async {
-            let mut hasher = hasher;
-            if !is_shared {
-                file.set_len(offset).await?;
-                if hasher.is_needed() {
-                    hasher = hashed(&mut file, 0, hasher, offset).await?;
-                }
-            }
-            file.seek(SeekFrom::Start(offset)).await?;
-            Ok((file, hasher))
-        };
-        opened.await.map_err(|error| part.failure(error))
     }
 }
 

@@ -15,13 +15,13 @@ use tokio::sync::Mutex;
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct DownloadState {
     /// The object: the URI of the request, unless the program has named it.
-    request: String,
-    generation: Option<i64>,
-    etag: Option<String>,
-    encoding: Option<String>,
+    pub(super) request: String,
+    pub(super) generation: Option<i64>,
+    pub(super) etag: Option<String>,
+    pub(super) encoding: Option<String>,
     pub(super) total: Option<u64>,
     /// The checksums of the object, as `x-goog-hash` has them.
-    hash: Option<String>,
+    pub(super) hash: Option<String>,
     /// The range that was written, or several that were received at once.
     #[serde(default)]
     pub(super) ranges: Vec<StoredRange>,
@@ -30,20 +30,16 @@ pub(super) struct DownloadState {
 /// A range of the object, of which so many bytes were written.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct StoredRange {
-    begin: u64,
+    pub(super) begin: u64,
     /// `None`: it goes to the end.
-    end: Option<u64>,
-    bytes: u64,
-    crc32c: u32,
+    pub(super) end: Option<u64>,
+    pub(super) bytes: u64,
+    pub(super) crc32c: u32,
 }
 
 impl StoredRange {
-    /// A range with the bytes that the hasher has seen.
-    pub(super) fn new(begin: u64, end: u64, written: &Hasher) -> Self {
-        Self { begin, end: Some(end), ..Self::default() }.reaching(written)
-    }
-
-    fn reaching(self, written: &Hasher) -> Self {
+    /// The range with the bytes that the hasher has seen.
+    pub(super) fn reaching(self, written: &Hasher) -> Self {
         Self { bytes: written.bytes(), crc32c: written.sums().crc32c.unwrap_or_default(), ..self }
     }
 
@@ -51,35 +47,13 @@ impl StoredRange {
     pub(super) fn is_whole(&self, written: &Hasher) -> bool {
         self.end.is_some_and(|end| self.begin.saturating_add(written.bytes()) >= end)
     }
-
-    /// Where it begins and ends, if that is known.
-    pub(super) fn borders(&self) -> Option<(u64, u64)> {
-        Some((self.begin, self.end?))
-    }
 }
 
 impl DownloadState {
-    pub(super) fn new(
-        request: &str,
-        version: &Version,
-        total: Option<u64>,
-        sums: ChecksumValues,
-        ranges: Vec<StoredRange>,
-    ) -> Self {
-        let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);
-        Self {
-            request: request.to_owned(),
-            generation: version.generation,
-            etag: text(&version.etag),
-            encoding: text(&version.encoding),
-            total,
-            hash: sums.header(),
-            ranges,
-        }
-    }
-
     pub(super) fn version(&self) -> Version {
-        Version::stored(self.generation, self.etag.as_deref(), self.encoding.as_deref())
+        let value = |text: &Option<String>| HeaderValue::try_from(text.as_deref()?).ok();
+        let (etag, encoding) = (value(&self.etag), value(&self.encoding));
+        Version { generation: self.generation, etag, encoding, is_transcoded: false }
     }
 
     pub(super) fn sums(&self) -> ChecksumValues {

@@ -15,17 +15,13 @@ use std::task::{Context, Poll, ready};
 /// Pieces in memory, and what is read of the source behind them as the connection takes it.
 pub(super) struct UploadBody {
     pieces: VecDeque<Bytes>,
-    source: Option<Lent>,
+    /// The source, and the lease by which this body may read it.
+    source: Option<(SharedSource, u64)>,
     left: u64,
     activity: Arc<Activity>,
-    object: Option<Carried>,
-}
-
-/// The bytes of the object that a body has.
-struct Carried {
-    /// The bytes of the body before them.
+    /// The bytes of the body before those of the object.
     before: u64,
-    /// The place of the next one in the source.
+    /// The place of the object's next byte in the source.
     place: u64,
     /// The place behind the last one.
     end: u64,
@@ -33,40 +29,33 @@ struct Carried {
     sent: Arc<AtomicU64>,
 }
 
-impl Carried {
-    /// A connection takes so many bytes of the body. Returns how far it has the object then.
-    fn taken(&mut self, bytes: u64) -> u64 {
-        let before = bytes.min(self.before);
-        self.before -= before;
-        self.place = self.place.saturating_add(bytes - before).min(self.end);
-        self.sent.fetch_max(self.place, Ordering::Relaxed);
-        self.place
-    }
-}
-
-/// The source, as far as this body may read it.
-struct Lent {
-    source: SharedSource,
-    lease: u64,
-}
-
 impl UploadBody {
     /// A body of these pieces.
     pub(super) fn of(pieces: VecDeque<Bytes>, activity: &Arc<Activity>) -> Self {
         let left = pieces.iter().map(|piece| piece.len() as u64).sum();
-        Self { pieces, source: None, left, activity: Arc::clone(activity), object: None }
+        let (activity, sent) = (Arc::clone(activity), Arc::default());
+        Self { pieces, source: None, left, activity, before: left, place: 0, end: 0, sent }
     }
 
     /// A body of so many bytes of a source that stands where they begin.
     pub(super) fn streamed(source: &SharedSource, bytes: u64, activity: &Arc<Activity>) -> Self {
         let lease = source.lock().lend();
-        let source = Some(Lent { source: source.clone(), lease });
-        Self { pieces: VecDeque::new(), source, left: bytes, activity: Arc::clone(activity), object: None }
+        Self { source: Some((source.clone(), lease)), left: bytes, ..Self::of(VecDeque::new(), activity) }
     }
 
     /// The body, which has the source from one place up to another behind so many other bytes, and says how much of it was taken.
     pub(super) fn carrying(self, before: u64, (place, end): (u64, u64), sent: &Arc<AtomicU64>) -> Self {
-        Self { object: Some(Carried { before, place, end, sent: Arc::clone(sent) }), ..self }
+        Self { before, place, end, sent: Arc::clone(sent), ..self }
+    }
+
+    /// A connection takes so many bytes of the body.
+    fn taken(&mut self, bytes: u64) {
+        self.left = self.left.saturating_sub(bytes);
+        let before = bytes.min(self.before);
+        self.before -= before;
+        self.place = self.place.saturating_add(bytes - before).min(self.end);
+        self.sent.fetch_max(self.place, Ordering::Relaxed);
+        self.activity.sent(self.place);
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -77,9 +66,11 @@ impl UploadBody {
         if let Some(piece) = self.pieces.pop_front() {
             return Poll::Ready(Some(Ok(piece)));
         }
-        let Some(lent) = self.source.as_ref().filter(|_| self.left > 0) else { return Poll::Ready(None) };
-        let mut reader = lent.source.lock();
-        if !reader.is_lent(lent.lease) {
+        let Some((source, lease)) = self.source.as_ref().filter(|_| self.left > 0) else {
+            return Poll::Ready(None);
+        };
+        let mut reader = source.lock();
+        if !reader.is_lent(*lease) {
             return Poll::Ready(Some(Err("the attempt is over: nothing more of the source is sent".into())));
         }
         let failure = match ready!(reader.poll_next(self.left, cx)) {
@@ -103,9 +94,7 @@ impl Body for UploadBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let next = ready!(self.poll_next(cx));
         if let Some(Ok(data)) = &next {
-            self.left = self.left.saturating_sub(data.len() as u64);
-            let place = self.object.as_mut().map_or(0, |object| object.taken(data.len() as u64));
-            self.activity.sent(place);
+            self.taken(data.len() as u64);
         }
         Poll::Ready(next.map(|data| data.map(Frame::data)))
     }

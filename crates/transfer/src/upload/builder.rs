@@ -19,6 +19,7 @@ use crate::upload::plan::Plan;
 use crate::upload::reading::SharedSource;
 use crate::upload::source::UploadSource;
 use bytes::Bytes;
+use gax_driver::__private::Locked;
 use gax_driver::{CallOptions, Note};
 use gax_http::__private::{HttpConfig, layered_client};
 use gax_http::HttpRetryService;
@@ -27,6 +28,7 @@ use http::{HeaderName, HeaderValue};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Users other than its owner can write the state file of an upload, so the upload started from the beginning.
@@ -268,31 +270,45 @@ impl<'a> Upload<'a> {
                 Plan::new(is_single, state.is_some())
             };
             let goes_on = is_resumed || state.is_some() || self.on_session.is_some();
-            let parts = UploadParts::new((options, dialect), !is_resumed, source, session, state);
-            let parts = Arc::new(parts);
+            let parts = Arc::new(UploadParts {
+                options,
+                dialect,
+                source,
+                session: Locked::new(session),
+                state,
+                sent: Arc::default(),
+                is_spent: AtomicBool::new(false),
+                is_verified: AtomicBool::new(false),
+            });
             let mut abandoned = Abandoned::new(client.service.clone(), &parts, !goes_on);
-            let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
-            let exchange = UploadExchange::new(&parts, plan, self.on_session, note);
-            let protocol = TransferProtocol::new(client, &config, exchange, idle_timeout, self.on_progress);
-            let Ended { result, report, transfer } = protocol.run(config).await;
-            abandoned.disarm();
-            let is_spent = result.is_err() && parts.is_spent();
-            if is_spent {
-                parts.set_session(None);
-            }
-            let is_over = match &result {
-                Ok(_) => true,
-                Err(failure) => is_spent || failure.kind == TransferErrorKind::SourceChanged,
+            let (started, on_session) = (&parts.options.request, self.on_session);
+            // Even the path of a session's URI may be a secret.
+            let name = if is_resumed {
+                "resume an upload".to_owned()
+            } else {
+                format!("{} {}", started.method, started.uri.path())
             };
-            if is_over && let Some(state) = &parts.state {
+            let exchange = UploadExchange { parts: Arc::clone(&parts), plan, on_session, doubt: None };
+            let (timeout, on_progress) = (self.idle_timeout, self.on_progress);
+            let running = TransferProtocol::run((name, note), client, config, exchange, timeout, on_progress);
+            let Ended { result, report, transfer } = running.await;
+            abandoned.disarm();
+            let is_spent = result.is_err() && parts.is_spent.load(Ordering::Relaxed);
+            if is_spent {
+                *parts.session.lock() = None;
+            }
+            let is_kept = result
+                .as_ref()
+                .is_err_and(|failure| !is_spent && failure.kind != TransferErrorKind::SourceChanged);
+            if !is_kept && let Some(state) = &parts.state {
                 // The server knows of a session that its upload has ended, should the file stay.
                 drop(state.remove().await);
             }
             match result {
                 Ok(response) => {
                     let sums = parts.source.lock().sums().unwrap_or_default();
-                    let (generation, is_verified) = (generation(response.headers()), parts.is_verified());
-                    let ranges = Vec::new();
+                    let generation = generation(response.headers());
+                    let (is_verified, ranges) = (parts.is_verified.load(Ordering::Relaxed), Vec::new());
                     Ok(Transferred { response, generation, transfer, sums, is_verified, report, ranges })
                 }
                 Err(failure) => Err(TransferError::new(failure, Some(report), transfer, parts.session())),

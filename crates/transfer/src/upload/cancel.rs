@@ -8,14 +8,12 @@ use crate::service::TransferService;
 use crate::session::{Dialect, UploadSession};
 use crate::upload::dialects::{storage, universal};
 use crate::upload::parts::{UploadParts, cancel};
-use gax_driver::__private::{Clock, Timer};
 use gax_http::__private::layered_client;
 use gax_http::HttpRetryService;
 use gax_retry::Code;
 use http::HeaderMap;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -55,9 +53,9 @@ impl UploadSession {
         async move {
             let (mut request, ()) = http::Request::new(()).into_parts();
             let config = client.shared.config_for(&mut request);
-            let idle_timeout = config.idle_timeout_of_transfers();
-            let protocol = TransferProtocol::new(client, &config, Cancelling { session }, idle_timeout, None);
-            let Ended { result, report, transfer } = protocol.run(config).await;
+            let (title, exchange) = (("cancel an upload".to_owned(), None), Cancelling { session });
+            let running = TransferProtocol::run(title, client, config, exchange, None, None);
+            let Ended { result, report, transfer } = running.await;
             result.map(drop).map_err(|failure| TransferError::new(failure, Some(report), transfer, None))
         }
     }
@@ -70,10 +68,6 @@ struct Cancelling {
 
 impl<'a> Exchange<'a> for Cancelling {
     type Step = ();
-
-    fn name(&self) -> &'static str {
-        "cancel an upload"
-    }
 
     fn prepare(&mut self, _: &Arc<Activity>) -> Boxed<'a, Prepared<()>> {
         let session = &self.session;
@@ -125,19 +119,13 @@ impl<S: TransferService> Drop for Abandoned<S> {
     fn drop(&mut self) {
         let Some((mut service, parts)) = self.upload.take() else { return };
         let (Some(request), Ok(runtime)) = (parts.cancel(), Handle::try_current()) else { return };
-        let (mut request, mut timer, mut calling) = (Some(request), Timer::default(), None);
-        let deadline = Clock::start().at(LONGEST);
-        let mut cancel = move |cx: &mut Context<'_>| {
-            if calling.is_none() {
-                match (ready!(service.poll_ready(cx)), request.take()) {
-                    (Ok(()), Some(request)) => calling = Some(Box::pin(service.call(request))),
-                    _ => return Poll::Ready(()),
+        drop(runtime.spawn(async move {
+            let cancelled = async {
+                if poll_fn(|cx| service.poll_ready(cx)).await.is_ok() {
+                    drop(service.call(request).await);
                 }
-            }
-            calling.as_mut().map_or(Poll::Ready(()), |call| call.as_mut().poll(cx).map(drop))
-        };
-        drop(runtime.spawn(poll_fn(move |cx| {
-            if cancel(cx).is_ready() { Poll::Ready(()) } else { timer.poll_at(deadline, cx) }
-        })));
+            };
+            drop(tokio::time::timeout(LONGEST, cancelled).await);
+        }));
     }
 }

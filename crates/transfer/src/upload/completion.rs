@@ -57,58 +57,39 @@ pub(super) struct Evidence {
     pub(super) coverage: Coverage,
 }
 
-/// The state of an upload, as far as a response proves it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Completion {
-    /// The object is made, and has a checksum of the source.
-    Verified,
-    /// The object is made, and there is no checksum to compare.
-    Unverified,
-    /// It proves nothing: the status of the upload has to be asked for.
-    Unproven,
-    /// The object is made before the last byte was sent.
-    Early,
-    /// An object of other bytes is made, which differs by that.
-    Differs(String),
-}
-
-impl Completion {
-    pub(super) fn of(evidence: &Evidence) -> Self {
-        let Evidence { object, sums, size, .. } = *evidence;
-        let is_shown =
-            !evidence.needs_object || object.is_named || evidence.is_confirmation && object.is_json;
-        if !evidence.is_final || !is_shown {
-            return Self::Unproven;
+impl Evidence {
+    /// Returns whether the object has a checksum of the source, or there is none to compare.
+    ///
+    /// # Errors
+    ///
+    /// The upload is not whole, as far as the response proves it: what that is treated as, and why.
+    pub(super) fn is_verified(&self) -> Result<bool, (Code, Failure)> {
+        let Self { object, sums, size, .. } = *self;
+        let malformed = |problem: &'static str| Err((Code::Internal, Failure::malformed(problem)));
+        let differs = |problem: String| {
+            Err((Code::DataLoss, Failure::new(TransferErrorKind::ChecksumMismatch, problem)))
+        };
+        let is_shown = !self.needs_object || object.is_named || self.is_confirmation && object.is_json;
+        if !self.is_final || !is_shown {
+            return malformed("the server did not say that the upload is finished");
         }
         if let Some(name) = sums.difference(object.sums) {
-            return Self::Differs(format!(
-                "the {name} of the object on the server is not that of the source"
-            ));
+            return differs(format!("the {name} of the object on the server is not that of the source"));
         }
-        match object.bytes.zip(size) {
-            Some((bytes, size)) if bytes != size => {
-                Self::Differs(format!("the object on the server has {bytes} bytes, and the source {size}"))
-            }
-            _ if sums.has_common(object.sums) => Self::Verified,
-            length => match evidence.coverage {
-                Coverage::Whole => Self::Unverified,
-                Coverage::Unknown if length.is_some() => Self::Unverified,
-                Coverage::Unknown | Coverage::Partial => Self::Early,
-            },
+        let lengths = object.bytes.zip(size).filter(|(bytes, size)| bytes != size);
+        if let Some((bytes, size)) = lengths {
+            return differs(format!("the object on the server has {bytes} bytes, and the source {size}"));
         }
-    }
-
-    /// The failure of an upload that ends with it, and what that is treated as; `None`: the upload is whole.
-    pub(super) fn failure(self) -> Option<(Code, Failure)> {
-        let malformed = |problem: &'static str| Some((Code::Internal, Failure::malformed(problem)));
-        match self {
-            Self::Verified | Self::Unverified => None,
-            Self::Unproven => malformed("the server did not say that the upload is finished"),
-            Self::Early => malformed("the server finished the upload before its last byte was sent"),
-            Self::Differs(problem) => {
-                Some((Code::DataLoss, Failure::new(TransferErrorKind::ChecksumMismatch, problem)))
-            }
+        let is_verified = sums.has_common(object.sums);
+        let is_covered = match self.coverage {
+            Coverage::Whole => true,
+            Coverage::Unknown => object.bytes.zip(size).is_some(),
+            Coverage::Partial => false,
+        };
+        if is_verified || is_covered {
+            return Ok(is_verified);
         }
+        malformed("the server finished the upload before its last byte was sent")
     }
 }
 
@@ -164,22 +145,34 @@ mod tests {
         }
     }
 
+    /// The outcomes, by what is said of them.
+    const VERIFIED: &str = "verified";
+    const UNVERIFIED: &str = "unverified";
+    const UNPROVEN: &str = "the server did not say that the upload is finished";
+    const EARLY: &str = "the server finished the upload before its last byte was sent";
+
+    fn outcome(evidence: &Evidence) -> String {
+        match evidence.is_verified() {
+            Ok(is_verified) => if is_verified { VERIFIED } else { UNVERIFIED }.to_owned(),
+            Err((_, failure)) => failure.problem.into_owned(),
+        }
+    }
+
     #[test]
     fn what_a_reply_proves() {
-        use Completion::{Early, Unproven, Unverified, Verified};
         let resource = r#"{"generation":"7"}"#;
         for (content, whole, unknown, partial) in [
-            (SUM, Verified, Verified, Verified),
-            (r#"{"crc32c":"AAAAAQ==","size":"10"}"#, Verified, Verified, Verified),
+            (SUM, VERIFIED, VERIFIED, VERIFIED),
+            (r#"{"crc32c":"AAAAAQ==","size":"10"}"#, VERIFIED, VERIFIED, VERIFIED),
             // With nothing to compare it takes all bytes, or their number if others may have sent some.
-            (r#"{"size":"10"}"#, Unverified, Unverified, Early),
-            (r#"{"md5Hash":"1B2M2Y8AsgTpgAmY7PhCfg=="}"#, Unverified, Early, Early),
-            (resource, Unverified, Early, Early),
-            ("{}", Unproven, Unproven, Unproven),
-            ("", Unproven, Unproven, Unproven),
-            ("<html>", Unproven, Unproven, Unproven),
+            (r#"{"size":"10"}"#, UNVERIFIED, UNVERIFIED, EARLY),
+            (r#"{"md5Hash":"1B2M2Y8AsgTpgAmY7PhCfg=="}"#, UNVERIFIED, EARLY, EARLY),
+            (resource, UNVERIFIED, EARLY, EARLY),
+            ("{}", UNPROVEN, UNPROVEN, UNPROVEN),
+            ("", UNPROVEN, UNPROVEN, UNPROVEN),
+            ("<html>", UNPROVEN, UNPROVEN, UNPROVEN),
         ] {
-            let by = |coverage| Completion::of(&Evidence { coverage, ..of(content) });
+            let by = |coverage| outcome(&Evidence { coverage, ..of(content) });
             let found = [by(Coverage::Whole), by(Coverage::Unknown), by(Coverage::Partial)];
             assert_eq!(found, [whole, unknown, partial], "{content}");
         }
@@ -191,19 +184,19 @@ mod tests {
                 "the object on the server has 9 bytes, and the source 10",
             ),
         ] {
-            assert_eq!(Completion::of(&of(content)), Completion::Differs(problem.to_owned()));
+            assert_eq!(outcome(&of(content)), problem);
         }
         // A reply that is not final proves nothing, whatever is in it.
-        assert_eq!(Completion::of(&Evidence { is_final: false, ..of(SUM) }), Unproven);
+        assert_eq!(outcome(&Evidence { is_final: false, ..of(SUM) }), UNPROVEN);
         // A selection of fields is taken for the end when it was asked for, and nothing else.
         for (content, expected) in
-            [("{}", Unverified), (r#"{"name":"o"}"#, Unverified), ("", Unproven), ("<html>", Unproven)]
+            [("{}", UNVERIFIED), (r#"{"name":"o"}"#, UNVERIFIED), ("", UNPROVEN), ("<html>", UNPROVEN)]
         {
-            assert_eq!(Completion::of(&Evidence { is_confirmation: true, ..of(content) }), expected);
+            assert_eq!(outcome(&Evidence { is_confirmation: true, ..of(content) }), expected);
         }
         // The universal protocol says so by a header, whatever the content.
         for content in ["", "a token", "{}"] {
-            assert_eq!(Completion::of(&Evidence { needs_object: false, ..of(content) }), Unverified);
+            assert_eq!(outcome(&Evidence { needs_object: false, ..of(content) }), UNVERIFIED);
         }
     }
 }

@@ -2,17 +2,15 @@
 
 use crate::activity::Activity;
 use crate::checksum::ChecksumValues;
-use crate::error::{Failure, TransferErrorKind};
+use crate::error::{Failure, TransferErrorKind as Kind};
 use crate::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
 use crate::origin::hide_secrets;
 use crate::progress::TransferProgress;
 use crate::session::UploadSession;
-use crate::upload::completion::{Completion, ServerObject};
+use crate::upload::completion::ServerObject;
 use crate::upload::parts::UploadParts;
 use crate::upload::plan::{Ask, Decision, Plan, Reply, Step};
-use gax_driver::Note;
 use gax_retry::Code;
-use http::HeaderMap;
 use std::sync::Arc;
 
 /// A program's callback for sessions.
@@ -20,58 +18,33 @@ pub(super) type OnSession<'a> = Box<dyn FnMut(&UploadSession) + Send + 'a>;
 
 /// An upload, between its requests.
 pub(super) struct UploadExchange<'a> {
-    parts: Arc<UploadParts>,
-    plan: Plan,
-    name: String,
-    on_session: Option<OnSession<'a>>,
-    note: Option<Note>,
+    pub(super) parts: Arc<UploadParts>,
+    pub(super) plan: Plan,
+    pub(super) on_session: Option<OnSession<'a>>,
     /// Why it is in doubt whether the object is made.
-    doubt: Option<(Code, Failure)>,
+    pub(super) doubt: Option<(Code, Failure)>,
 }
 
-impl<'a> UploadExchange<'a> {
-    pub(super) fn new(
-        parts: &Arc<UploadParts>,
-        plan: Plan,
-        on_session: Option<OnSession<'a>>,
-        note: Option<Note>,
-    ) -> Self {
-        let request = &parts.options.request;
-        // Even the path of a session's URI may be a secret.
-        let name = if parts.can_start {
-            format!("{} {}", request.method, request.uri.path())
-        } else {
-            "resume an upload".to_owned()
-        };
-        Self { parts: Arc::clone(parts), plan, name, on_session, note, doubt: None }
-    }
-
-    /// How far a response proves the end of the upload, by the object that it describes.
-    fn completion(&self, (step, reply): (Step, Reply), object: ServerObject) -> Completion {
-        self.parts.completion((step, reply), object, self.plan.coverage(step, self.parts.reach()))
-    }
-
-    /// Returns whether a response has proved the end of the upload by a checksum before it broke off.
-    fn is_proved(&self, reply: (Step, Reply), headers: &HeaderMap, content: &[u8]) -> bool {
-        self.completion(reply, ServerObject::of(headers, content)) == Completion::Verified
-    }
-
-    /// The consequence of a response that was read to its end, as far as that matters.
-    fn decided(&mut self, step: Step, reply: Reply, received: Received) -> Ending {
-        let (mut reach, mut reply, mut unproven) = (self.parts.reach(), reply, None);
-        if may_be_last(reply) {
-            let object = ServerObject::of(&received.head.headers, &received.content);
-            unproven = self.completion((step, reply), object).failure();
-            reply = if unproven.is_some() { Reply::Unproven } else { Reply::Finished };
-            reach.size = reach.size.or(object.bytes);
-        }
+impl UploadExchange<'_> {
+    /// The consequence of a response that was read to its end, as far as that matters. `unproven`: why it does not prove the end of the
+    /// upload, although it may be the last one. `length`: that of the object in it.
+    fn decided(
+        &mut self,
+        step: Step,
+        reply: Reply,
+        unproven: Option<(Code, Failure)>,
+        (length, received): (Option<u64>, Received),
+    ) -> Ending {
+        let mut reach = self.parts.reach();
+        reach.size = reach.size.or(length);
         let decision = self.plan.replied(step, reply, reach);
         let response = received.into_response();
-        let status = response.status();
-        let code = Code::from_http_status(status.as_u16());
-        let failed = |failure, class| Ending::Failed { failure, class, progress: false };
-        match decision {
-            Decision::Done => Ending::Done(Box::new(response)),
+        let code = Code::from_http_status(response.status().as_u16());
+        if matches!(decision, Decision::Anew | Decision::Cancelled | Decision::Corrupted { .. }) {
+            *self.parts.session.lock() = None;
+        }
+        let (kind, problem, class) = match decision {
+            Decision::Done => return Ending::Done(Box::new(response)),
             Decision::NotDone { progress } => {
                 self.doubt = match (reply, unproven) {
                     (_, Some((code, failure))) => Some((code, failure.with_response(response))),
@@ -81,7 +54,7 @@ impl<'a> UploadExchange<'a> {
                 if let Reply::Persisted(bytes) = reply {
                     self.parts.source.lock().drop_before(bytes);
                 }
-                Ending::NotDone { progress }
+                return Ending::NotDone { progress };
             }
             Decision::Unproven => {
                 let found =
@@ -89,60 +62,40 @@ impl<'a> UploadExchange<'a> {
                 // An object that is another one is no news: why it was looked for is.
                 let doubt = self.doubt.take().filter(|_| step == Step::Look);
                 let (code, failure) = doubt.unwrap_or((found.0, found.1.with_response(response)));
-                failed(failure, Class::Never(code))
+                return Ending::last(code, failure);
             }
             Decision::NothingPersisted => {
                 let problem = "the server kept nothing of what it was sent";
-                let failure = Failure::new(TransferErrorKind::Status, problem).with_response(response);
-                failed(failure, Class::Always(Code::Unavailable))
-            }
-            Decision::Anew => {
-                self.parts.set_session(None);
-                failed(Failure::status(response), Class::Always(Code::NotFound))
+                (Kind::Status, Some(problem), Class::Always(Code::Unavailable))
             }
             Decision::NoWayBack => {
                 let problem = "the server has lost bytes that the source can't read again";
-                let failure = Failure::new(TransferErrorKind::Source, problem).with_response(response);
-                failed(failure, Class::Never(Code::DataLoss))
+                (Kind::Source, Some(problem), Class::Never(Code::DataLoss))
             }
             Decision::Cancelled => {
-                self.parts.set_session(None);
-                let failure = Failure::new(TransferErrorKind::Cancelled, "the upload was cancelled");
-                failed(failure.with_response(response), Class::Never(Code::Cancelled))
+                (Kind::Cancelled, Some("the upload was cancelled"), Class::Never(Code::Cancelled))
             }
             Decision::Corrupted { anew } => {
-                self.parts.set_session(None);
                 let problem = "the server rejected the bytes: their checksum is not that of the source";
-                let failure =
-                    Failure::new(TransferErrorKind::ChecksumMismatch, problem).with_response(response);
                 let class = if anew { Class::Always } else { Class::Never };
-                failed(failure, class(Code::DataLoss))
+                (Kind::ChecksumMismatch, Some(problem), class(Code::DataLoss))
             }
-            Decision::Failed => failed(Failure::status(response), Class::ByStatus),
-            Decision::Recoverable => failed(Failure::status(response), Class::Always(code)),
-            Decision::Refused => failed(Failure::status(response), Class::Never(code)),
-            Decision::Malformed(problem) => {
-                failed(Failure::malformed(problem).with_response(response), Class::Never(Code::Internal))
-            }
-        }
+            Decision::Malformed(problem) => (Kind::Malformed, Some(problem), Class::Never(Code::Internal)),
+            Decision::Anew => (Kind::Status, None, Class::Always(Code::NotFound)),
+            Decision::Failed => (Kind::Status, None, Class::ByStatus),
+            Decision::Recoverable => (Kind::Status, None, Class::Always(code)),
+            Decision::Refused => (Kind::Status, None, Class::Never(code)),
+        };
+        let failure = match problem {
+            Some(problem) => Failure::new(kind, problem).with_response(response),
+            None => Failure::status(response),
+        };
+        Ending::Failed { failure, class, progress: false }
     }
-}
-
-/// Returns whether completion has to be proved by what else a response has.
-fn may_be_last(reply: Reply) -> bool {
-    matches!(reply, Reply::Finished | Reply::Unproven)
 }
 
 impl<'a> Exchange<'a> for UploadExchange<'a> {
     type Step = Step;
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn note(&self) -> Option<Note> {
-        self.note
-    }
 
     fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Step>> {
         let (parts, activity, ask) = (Arc::clone(&self.parts), Arc::clone(activity), self.plan.next());
@@ -152,9 +105,9 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         Box::pin(async move {
             match ask {
                 Ask::Single => parts.single(&activity).await,
-                Ask::Look => parts.look(&activity),
+                Ask::Look => parts.look(),
                 Ask::Start => parts.start(&activity),
-                Ask::Query { confirms } => parts.query(confirms, &activity),
+                Ask::Query { confirms } => parts.query(confirms),
                 Ask::Send { from } => parts.send(from, &activity).await,
             }
         })
@@ -189,25 +142,33 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
     fn received(&mut self, step: Step, received: Received) -> Ending {
         let reply = self.parts.reply(step, &received.head, &received.content);
         let Received { head, content, end } = received;
+        // It has to be proved by what else a response has that it is the last.
+        let object = matches!(reply, Reply::Finished | Reply::Unproven)
+            .then(|| ServerObject::of(&head.headers, &content));
+        let coverage = self.plan.coverage(step, self.parts.reach());
+        let proof = object.map(|object| self.parts.completion((step, reply), object, coverage));
         match end {
             End::Failed(failure) => return Ending::last(Code::FailedPrecondition, failure),
-            // What has come of it may be proof enough.
-            End::Early(why)
-                if may_be_last(reply) && !self.is_proved((step, reply), &head.headers, &content) =>
-            {
+            // What has come of it may be proof enough: a checksum is.
+            End::Early(why) if proof.as_ref().is_some_and(|proof| !matches!(proof, Ok(true))) => {
                 self.plan.lost(Some(step));
                 return Ending::Early { why, progress: false };
             }
             // Any other response is whole with its head.
             End::Early(_) | End::Whole => {}
         }
+        let (reply, unproven) = match proof {
+            Some(Ok(_)) => (Reply::Finished, None),
+            Some(Err(unproven)) => (Reply::Unproven, Some(unproven)),
+            None => (reply, None),
+        };
         let received = Received { head, content, end: End::Whole };
         if let (Reply::Started, Some(on_session), Some(session)) =
             (reply, &mut self.on_session, self.parts.session())
         {
             on_session(&session);
         }
-        let ending = self.decided(step, reply, received);
+        let ending = self.decided(step, reply, unproven, (object.and_then(|object| object.bytes), received));
         if let Ending::Failed { failure, .. } = &ending {
             self.parts.failed(failure);
         }

@@ -11,7 +11,6 @@ mod parts;
 mod plan;
 mod reading;
 mod source;
-mod source_file;
 #[cfg(test)]
 mod tests;
 

@@ -8,7 +8,7 @@ use crate::origin::{add_headers, is_same_origin};
 use crate::session::{Dialect, MAX_GRANULARITY, UploadSession};
 use crate::state_file::StateFile;
 use crate::upload::body::UploadBody;
-use crate::upload::completion::{Completion, Coverage, Evidence, ServerObject};
+use crate::upload::completion::{Coverage, Evidence, ServerObject};
 use crate::upload::dialects::{storage, universal};
 use crate::upload::options::UploadOptions;
 use crate::upload::plan::{Reach, Reply, Step, extent};
@@ -16,6 +16,7 @@ use crate::upload::reading::{PIECE, SharedSource, SourceReader};
 use bytes::Bytes;
 use gax_driver::__private::Locked;
 use gax_http::ReplayBody;
+use gax_retry::Code;
 use gax_retry::jitter::{JitterSource as _, ThreadJitter};
 use http::header::CONTENT_LENGTH;
 use http::request::Builder;
@@ -32,16 +33,15 @@ const CHUNK: u64 = 8 * 1024 * 1024;
 pub(super) struct UploadParts {
     pub(super) options: UploadOptions,
     pub(super) dialect: Dialect,
-    /// `true` if the request is there that starts a session; otherwise the session is all that is known.
-    pub(super) can_start: bool,
     pub(super) source: SharedSource,
-    session: Locked<Option<UploadSession>>,
+    pub(super) session: Locked<Option<UploadSession>>,
     pub(super) state: Option<StateFile>,
     /// The place behind the last byte of the source that a connection has taken.
-    sent: Arc<AtomicU64>,
+    pub(super) sent: Arc<AtomicU64>,
     /// `true` if the last failure of the session says that it is of no use any longer.
-    is_spent: AtomicBool,
-    is_verified: AtomicBool,
+    pub(super) is_spent: AtomicBool,
+    /// `true` if the object that the upload has made was seen to have a checksum of the source.
+    pub(super) is_verified: AtomicBool,
 }
 
 /// An upload in a state file.
@@ -73,10 +73,7 @@ impl UploadState {
         let uri = |text: &String| {
             text.parse().ok().filter(|uri| origins.iter().any(|origin| is_same_origin(origin, uri)))
         };
-        let control = match &self.control {
-            Some(control) => Some(uri(control)?),
-            None => None,
-        };
+        let control = self.control.as_ref().map(|text| uri(text).ok_or(())).transpose().ok()?;
         let granularity = self.granularity.clamp(1, MAX_GRANULARITY);
         let session = UploadSession::new(self.dialect, uri(&self.session)?);
         Some(UploadSession { control, granularity, ..session })
@@ -92,32 +89,8 @@ impl UploadState {
 }
 
 impl UploadParts {
-    pub(super) fn new(
-        (options, dialect): (UploadOptions, Dialect),
-        can_start: bool,
-        source: SharedSource,
-        session: Option<UploadSession>,
-        state: Option<StateFile>,
-    ) -> Self {
-        Self {
-            options,
-            dialect,
-            can_start,
-            source,
-            session: Locked::new(session),
-            state,
-            sent: Arc::default(),
-            is_spent: AtomicBool::new(false),
-            is_verified: AtomicBool::new(false),
-        }
-    }
-
     pub(super) fn session(&self) -> Option<UploadSession> {
         self.session.lock().clone()
-    }
-
-    pub(super) fn set_session(&self, session: Option<UploadSession>) {
-        *self.session.lock() = session;
     }
 
     pub(super) fn reach(&self) -> Reach {
@@ -149,20 +122,24 @@ impl UploadParts {
         [400, 412].contains(&status.as_u16()) && names_checksum && self.source.lock().sums().is_some()
     }
 
-    /// Returns whether a success proves the end of the upload.
+    /// Returns whether a success that proves the end of the upload does so by a checksum.
+    ///
+    /// # Errors
+    ///
+    /// It proves no end.
     pub(super) fn completion(
         &self,
         (step, reply): (Step, Reply),
         object: ServerObject,
         coverage: Coverage,
-    ) -> Completion {
+    ) -> Result<bool, (Code, Failure)> {
         let is_confirmation = match step {
             Step::Query { confirms } => confirms,
             Step::Single => !self.can_look(),
             _ => false,
         };
         let source = self.source.lock();
-        let completion = Completion::of(&Evidence {
+        let evidence = Evidence {
             is_final: reply == Reply::Finished,
             needs_object: self.dialect == Dialect::Storage,
             is_confirmation,
@@ -170,14 +147,10 @@ impl UploadParts {
             sums: source.sums().unwrap_or_default(),
             size: source.size(),
             coverage,
-        });
-        self.is_verified.store(completion == Completion::Verified, Ordering::Relaxed);
-        completion
-    }
-
-    /// Returns whether the object that the upload has made was seen to have a checksum of the source.
-    pub(super) fn is_verified(&self) -> bool {
-        self.is_verified.load(Ordering::Relaxed)
+        };
+        let is_verified = evidence.is_verified();
+        self.is_verified.store(matches!(is_verified, Ok(true)), Ordering::Relaxed);
+        is_verified
     }
 
     /// A session has started: it is kept, also for another process.
@@ -192,12 +165,9 @@ impl UploadParts {
         self.sent.store(0, Ordering::Relaxed);
         self.is_spent.store(false, Ordering::Relaxed);
         // It is handed over with the error if it can't be written.
-        self.set_session(session.clone());
+        self.session.lock().clone_from(&session);
         let (Some(state), Some(session)) = (&self.state, &session) else { return Ok(()) };
-        let (size, modified, sums) = {
-            let source = self.source.lock();
-            (source.size(), source.modified(), source.sums())
-        };
+        let ((size, sums), modified) = (self.source.known(), self.source.lock().modified());
         let uris = [Some(&session.uri), session.control.as_ref()];
         let origin = |uri: &Uri| Some(format!("{}://{}", uri.scheme()?, uri.authority()?));
         let upload = UploadState {
@@ -216,8 +186,13 @@ impl UploadParts {
     }
 
     /// The request with the caller's headers and that body.
-    fn finished(&self, request: Builder, body: UploadBody) -> Result<Request<ReplayBody>, Failure> {
-        let body = if body.len() == 0 { ReplayBody::empty() } else { ReplayBody::once(body) };
+    fn finished(
+        &self,
+        request: Builder,
+        body: impl Into<Option<UploadBody>>,
+    ) -> Result<Request<ReplayBody>, Failure> {
+        let body = body.into().filter(|body| body.len() > 0);
+        let body = body.map_or_else(ReplayBody::empty, ReplayBody::once);
         let mut request = request.body(body).map_err(unsendable)?;
         *request.version_mut() = self.options.request.version;
         Ok(request)
@@ -228,7 +203,7 @@ impl UploadParts {
         &self,
         session: &UploadSession,
         request: Builder,
-        body: UploadBody,
+        body: impl Into<Option<UploadBody>>,
     ) -> Result<Request<ReplayBody>, Failure> {
         let mut request = self.finished(request, body)?;
         let is_own = session.is_own_origin(&self.options.request.uri, request.uri());
@@ -242,7 +217,7 @@ impl UploadParts {
     }
 
     pub(super) async fn single(&self, activity: &Arc<Activity>) -> Prepared<Step> {
-        let content = self.all().await?;
+        let content = self.read_all(0).await?;
         let size = content.iter().map(|piece| piece.len() as u64).sum();
         let sums = self.source.lock().sums();
         let boundary = format!("gax-{:016x}{:016x}", ThreadJitter.next_u64(), ThreadJitter.next_u64());
@@ -251,18 +226,10 @@ impl UploadParts {
         Ok((Step::Single, self.finished(request, body)?))
     }
 
-    /// All of a short source.
-    async fn all(&self) -> Result<VecDeque<Bytes>, Failure> {
-        if !self.source.lock().can_seek() {
-            self.source.fill(0, u64::MAX).await?;
-            return Ok(self.source.lock().pieces(0, u64::MAX));
-        }
-        self.source.seek(0).await?;
-        self.read_all().await
-    }
-
-    /// All that a source has which can seek, from where it stands.
-    async fn read_all(&self) -> Result<VecDeque<Bytes>, Failure> {
+    /// All that a source has from that place on.
+    async fn read_all(&self, from: u64) -> Result<VecDeque<Bytes>, Failure> {
+        self.source.fill(from, u64::MAX).await?;
+        self.source.seek(from).await?;
         let mut pieces = VecDeque::new();
         loop {
             let data = self.source.next(PIECE).await?;
@@ -275,42 +242,37 @@ impl UploadParts {
 
     pub(super) async fn send(&self, from: u64, activity: &Arc<Activity>) -> Prepared<Step> {
         let session = self.session().ok_or_else(no_session)?;
-        let granularity = session.granularity;
+        let (granularity, mut is_apart) = (session.granularity, false);
         let (can_seek, size) = {
             let mut source = self.source.lock();
             // Bodies of attempts before this one read no more.
             source.lend();
             (source.can_seek(), source.size())
         };
-        let (to, body) = if let Some(size) = size.filter(|_| can_seek) {
+        let to = if let Some(size) = size.filter(|_| can_seek) {
             self.source.seek(from).await?;
-            let last_is_apart = {
+            is_apart = {
                 let source = self.source.lock();
                 self.dialect == Dialect::Storage && source.is_hashing() && source.sums().is_none()
             };
-            let to = extent(from, size, granularity, self.chunk(granularity), last_is_apart);
-            if to == from {
-                // Nothing is left to be read: this is where the source has to end.
-                self.source.next(1).await?;
-            }
-            let body = if to == size && last_is_apart {
-                UploadBody::of(self.read_all().await?, activity)
-            } else {
-                UploadBody::streamed(&self.source, to.saturating_sub(from), activity)
-            };
-            (to, body)
+            extent(from, size, granularity, self.chunk(granularity), is_apart)
         } else {
             let chunk = self.chunk(granularity).unwrap_or(CHUNK.max(granularity) / granularity * granularity);
             // One byte more shows whether the chunk is the last.
             self.source.fill(from, from.saturating_add(chunk).saturating_add(1)).await?;
-            let source = self.source.lock();
-            let to = source.read_so_far().0.min(from.saturating_add(chunk)).max(from);
-            (to, UploadBody::of(source.pieces(from, to), activity))
+            self.source.seek(from).await?;
+            self.source.lock().read_so_far().0.min(from.saturating_add(chunk)).max(from)
         };
-        let (total, sums) = {
-            let source = self.source.lock();
-            (source.size(), source.sums())
+        let body = if is_apart && Some(to) == size {
+            UploadBody::of(self.read_all(from).await?, activity)
+        } else {
+            if can_seek && to == from {
+                // Nothing is left to be read: this is where the source has to end.
+                self.source.next(1).await?;
+            }
+            UploadBody::streamed(&self.source, to.saturating_sub(from), activity)
         };
+        let (total, sums) = self.source.known();
         let is_last = total == Some(to) && (can_seek || self.source.lock().read_so_far().1);
         let request = match self.dialect {
             Dialect::Storage => storage::send(&session, from, to, total, sums.filter(|_| is_last)),
@@ -323,10 +285,7 @@ impl UploadParts {
     }
 
     pub(super) fn start(&self, activity: &Arc<Activity>) -> Prepared<Step> {
-        let (size, sums) = {
-            let source = self.source.lock();
-            (source.size(), source.sums())
-        };
+        let (size, sums) = self.source.known();
         let (request, metadata) = match self.dialect {
             Dialect::Storage => storage::start(&self.options, size, sums),
             Dialect::Universal => universal::start(&self.options, size),
@@ -336,9 +295,9 @@ impl UploadParts {
     }
 
     /// Looks whether the object is there.
-    pub(super) fn look(&self, activity: &Arc<Activity>) -> Prepared<Step> {
+    pub(super) fn look(&self) -> Prepared<Step> {
         let request = storage::resource(&self.options).ok_or_else(no_session)?;
-        Ok((Step::Look, self.finished(request, UploadBody::of(VecDeque::new(), activity))?))
+        Ok((Step::Look, self.finished(request, None)?))
     }
 
     /// Returns whether it can be looked for, and recognised by its checksum.
@@ -346,16 +305,13 @@ impl UploadParts {
         storage::resource(&self.options).is_some() && self.source.lock().sums().is_some()
     }
 
-    pub(super) fn query(&self, confirms: bool, activity: &Arc<Activity>) -> Prepared<Step> {
+    pub(super) fn query(&self, confirms: bool) -> Prepared<Step> {
         let session = self.session().ok_or_else(no_session)?;
         let request = match self.dialect {
             Dialect::Storage => storage::query(&session, self.source.lock().size(), confirms),
             Dialect::Universal => universal::query(&session),
         };
-        Ok((
-            Step::Query { confirms },
-            self.of_session(&session, request, UploadBody::of(VecDeque::new(), activity))?,
-        ))
+        Ok((Step::Query { confirms }, self.of_session(&session, request, None)?))
     }
 
     /// An attempt failed so: the session is of no use any more where the server has made another object of it, or refuses to make one.
@@ -367,10 +323,6 @@ impl UploadParts {
         let is_over =
             matches!(failure.kind, TransferErrorKind::Cancelled | TransferErrorKind::ChecksumMismatch);
         self.is_spent.store(refused || is_over, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_spent(&self) -> bool {
-        self.is_spent.load(Ordering::Relaxed)
     }
 
     /// The request that cancels the session; `None`: there is none.

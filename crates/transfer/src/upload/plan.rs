@@ -103,7 +103,7 @@ pub(super) struct Reach {
 }
 
 /// How far it has come with the requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Stage {
     /// One request is enough.
     Single,
@@ -112,6 +112,7 @@ enum Stage {
     /// There may be an object that it has made.
     Look,
     /// There is no session.
+    #[default]
     Start,
     /// There is a session.
     Session,
@@ -120,9 +121,10 @@ enum Stage {
 }
 
 /// Who else may have sent bytes of the upload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Others {
     /// Nobody.
+    #[default]
     None,
     /// Another process that has found the session in the state file.
     Possible,
@@ -136,7 +138,7 @@ enum Others {
 const MAX_FRUITLESS: u32 = 3;
 
 /// How far an upload has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Plan {
     stage: Stage,
     /// `true` if it is known how a session is started.
@@ -160,24 +162,15 @@ pub(super) struct Plan {
 impl Plan {
     /// An upload that begins. `is_shared`: another process can find its session.
     pub(super) fn new(is_single: bool, is_shared: bool) -> Self {
-        Self {
-            stage: if is_single { Stage::Single } else { Stage::Start },
-            can_start: true,
-            at: None,
-            best: 0,
-            best_lost: None,
-            fruitless: 0,
-            others: if is_shared { Others::Possible } else { Others::None },
-            is_sent_again: false,
-            is_interrupted: false,
-            resumptions: 0,
-        }
+        let stage = if is_single { Stage::Single } else { Stage::Start };
+        let others = if is_shared { Others::Possible } else { Others::None };
+        Self { stage, others, can_start: true, ..Self::default() }
     }
 
     /// An upload that continues by a session of another process. `can_start`: if it is gone, another one can be started.
     pub(super) fn resumed(can_start: bool) -> Self {
         let (stage, others) = (Stage::Session, Others::Before);
-        Self { can_start, stage, others, is_interrupted: true, ..Self::new(false, false) }
+        Self { can_start, stage, others, is_interrupted: true, ..Self::default() }
     }
 
     pub(super) fn next(&self) -> Ask {

@@ -3,15 +3,16 @@
 use crate::checksum::{ChecksumValues, Checksums, Hasher};
 use crate::error::{Failure, TransferErrorKind};
 use crate::upload::source::{Input, SeekableRead, UploadSource};
-use crate::upload::source_file::SourceFile;
 use bytes::{Bytes, BytesMut};
 use gax_driver::__private::Locked;
 use std::collections::VecDeque;
+use std::fs::{File, Metadata};
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, ready};
+use std::time::UNIX_EPOCH;
 use tokio::io::{AsyncRead, AsyncSeek as _, ReadBuf};
 
 /// The most that is read at once.
@@ -26,9 +27,11 @@ pub(super) struct SharedSource(Arc<Locked<SourceReader>>);
 /// A source that is being read, hashed as it is.
 pub(super) struct SourceReader {
     input: Reading,
+    position: Position,
     /// The size that it has to have.
     size: Option<u64>,
-    file: Option<SourceFile>,
+    /// A file, and when it was changed last before it is sent.
+    watched: Option<(File, Option<u64>)>,
     hasher: Hasher,
     /// The body that may read; those of earlier attempts may not.
     lease: u64,
@@ -37,31 +40,28 @@ pub(super) struct SourceReader {
 }
 
 enum Reading {
-    Bytes {
-        bytes: Bytes,
-        position: u64,
-    },
     Seekable {
         source: Box<dyn SeekableRead>,
-        position: Position,
         last: Option<Bytes>,
     },
-    Reader {
-        source: Box<dyn AsyncRead + Send + Unpin>,
+    /// Bytes in memory: all of them, or those of a source that can't seek which may have to be sent again.
+    Kept {
+        /// `None`: everything is read.
+        source: Option<Box<dyn AsyncRead + Send + Unpin>>,
         kept: VecDeque<Bytes>,
         start: u64,
         end: u64,
-        is_ended: bool,
+        is_all: bool,
     },
 }
 
 impl Reading {
     fn of_reader(source: Box<dyn AsyncRead + Send + Unpin>) -> Self {
-        Self::Reader { source, kept: VecDeque::new(), start: 0, end: 0, is_ended: false }
+        Self::Kept { source: Some(source), kept: VecDeque::new(), start: 0, end: 0, is_all: false }
     }
 }
 
-/// Where a source stands that can seek.
+/// Where a source stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Unknown,
@@ -80,7 +80,7 @@ fn changed(problem: &'static str) -> Failure {
 impl SharedSource {
     /// Opens a source, and asks for its size.
     pub(super) async fn open(source: UploadSource, checksums: Checksums) -> Result<Self, Failure> {
-        let (mut size, mut watched) = (source.size, None);
+        let (mut size, mut watched, mut position) = (source.size, None, Position::At(0));
         let mut hasher = Hasher::new(checksums);
         let input = match source.input {
             Input::Bytes(bytes) => {
@@ -92,7 +92,7 @@ impl SharedSource {
                 if !checksums.md5 || bytes.len() <= HASHED_AT_ONCE {
                     hasher.update(&bytes);
                 }
-                Reading::Bytes { bytes, position: 0 }
+                Reading::Kept { source: None, kept: [bytes].into(), start: 0, end: length, is_all: true }
             }
             Input::File(path) => {
                 let file = tokio::fs::File::open(&path).await.map_err(unreadable)?;
@@ -102,9 +102,9 @@ impl SharedSource {
                 }
                 if metadata.is_file() {
                     let same = file.try_clone().await.map_err(unreadable)?.into_std().await;
-                    watched = Some(SourceFile::new(same, &metadata));
+                    watched = Some((same, modified(&metadata)));
                     size = size.or(Some(metadata.len()));
-                    Reading::Seekable { source: Box::new(file), position: Position::At(0), last: None }
+                    Reading::Seekable { source: Box::new(file), last: None }
                 } else {
                     // A pipe with a name has neither a size nor places.
                     Reading::of_reader(Box::new(file))
@@ -115,11 +115,12 @@ impl SharedSource {
                     use tokio::io::AsyncSeekExt as _;
                     size = Some(source.seek(SeekFrom::End(0)).await.map_err(unreadable)?);
                 }
-                Reading::Seekable { source, position: Position::Unknown, last: None }
+                position = Position::Unknown;
+                Reading::Seekable { source, last: None }
             }
             Input::Reader(source) => Reading::of_reader(source),
         };
-        let reader = SourceReader { input, size, file: watched, hasher, lease: 0, problem: None };
+        let reader = SourceReader { input, position, size, watched, hasher, lease: 0, problem: None };
         Ok(Self(Arc::new(Locked::new(reader))))
     }
 
@@ -127,12 +128,18 @@ impl SharedSource {
         self.0.lock()
     }
 
-    /// Goes to that place of a source that can seek.
+    /// Its size and the checksums of the whole, as far as they are known.
+    pub(super) fn known(&self) -> (Option<u64>, Option<ChecksumValues>) {
+        let reader = self.lock();
+        (reader.size, reader.sums())
+    }
+
+    /// Goes to that place, as far as the source has it still.
     pub(super) async fn seek(&self, place: u64) -> Result<(), Failure> {
         poll_fn(|cx| self.lock().poll_seek(place, cx)).await
     }
 
-    /// The next bytes of a source that can seek, up to so many; none at its end.
+    /// The next bytes, up to so many; none at the end of what can be read.
     pub(super) async fn next(&self, most: u64) -> Result<Bytes, Failure> {
         poll_fn(|cx| self.lock().poll_next(most, cx)).await
     }
@@ -161,34 +168,31 @@ impl SharedSource {
 }
 
 impl SourceReader {
-    pub(super) fn size(&self) -> Option<u64> {
-        self.size
-    }
+    gax_text::getters! { self:
+        pub(super) size: Option<u64> = self.size;
 
-    pub(super) fn modified(&self) -> Option<u64> {
-        self.file.as_ref().and_then(SourceFile::modified)
+        /// When the file that it is was changed last, in nanoseconds since 1970.
+        pub(super) modified: Option<u64> = self.watched.as_ref().and_then(|(_, modified)| *modified);
+
+        pub(super) can_seek: bool = !matches!(self.input, Reading::Kept { is_all: false, .. });
+
+        /// Returns whether checksums are computed.
+        pub(super) is_hashing: bool = self.hasher.is_needed();
     }
 
     /// Checks that nobody has written to the file that it is.
     pub(super) fn unchanged(&self) -> Result<(), Failure> {
-        self.file.as_ref().map_or(Ok(()), SourceFile::unchanged)
-    }
-
-    pub(super) fn can_seek(&self) -> bool {
-        !matches!(self.input, Reading::Reader { .. })
+        match &self.watched {
+            Some((file, before)) if file.metadata().ok().as_ref().and_then(modified) != *before => {
+                Err(changed("the source was written to while it was sent"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The first byte that can still be sent.
     pub(super) fn lowest(&self) -> u64 {
-        match &self.input {
-            Reading::Reader { start, .. } => *start,
-            Reading::Bytes { .. } | Reading::Seekable { .. } => 0,
-        }
-    }
-
-    /// Returns whether checksums are computed.
-    pub(super) fn is_hashing(&self) -> bool {
-        self.hasher.is_needed()
+        if let Reading::Kept { start, .. } = &self.input { *start } else { 0 }
     }
 
     /// The checksums of the whole, once all of it was read.
@@ -220,26 +224,21 @@ impl SourceReader {
         // Bytes that were not hashed yet have to be read on the way.
         let target = if self.hasher.is_needed() { place.min(self.hasher.bytes()) } else { place };
         match &mut self.input {
-            Reading::Bytes { bytes, position } => {
-                self.hasher.update_at(target, bytes.get(at(target)..at(place)).unwrap_or_default());
-                *position = place;
-                return Poll::Ready(Ok(()));
-            }
-            Reading::Reader { .. } => return Poll::Ready(Ok(())),
-            Reading::Seekable { source, position, last } => {
+            Reading::Kept { .. } => self.position = Position::At(target),
+            Reading::Seekable { source, last } => {
                 let is_on_the_way =
-                    matches!(*position, Position::At(at) if (target..=place).contains(&at) && last.is_none());
-                if !is_on_the_way {
+                    matches!(self.position, Position::At(at) if (target..=place).contains(&at));
+                if !is_on_the_way || last.is_some() {
                     *last = None;
-                    if *position != Position::Seeking(target) {
-                        *position = Position::Unknown;
+                    if self.position != Position::Seeking(target) {
+                        self.position = Position::Unknown;
                         // A seek that an earlier attempt began may still be on its way.
                         ready!(Pin::new(&mut *source).poll_complete(cx)).map_err(unreadable)?;
                         Pin::new(&mut *source).start_seek(SeekFrom::Start(target)).map_err(unreadable)?;
-                        *position = Position::Seeking(target);
+                        self.position = Position::Seeking(target);
                     }
                     let reached = ready!(Pin::new(&mut *source).poll_complete(cx)).map_err(unreadable)?;
-                    *position = Position::At(reached);
+                    self.position = Position::At(reached);
                     if reached != target {
                         return Poll::Ready(Err(changed(
                             "the source did not seek to the requested position",
@@ -248,7 +247,7 @@ impl SourceReader {
                 }
             }
         }
-        while let Reading::Seekable { position: Position::At(reached), .. } = self.input
+        while let Position::At(reached) = self.position
             && reached < place
         {
             if ready!(self.poll_next(place - reached, cx))?.is_empty() {
@@ -260,23 +259,29 @@ impl SourceReader {
 
     pub(super) fn poll_next(&mut self, most: u64, cx: &mut Context<'_>) -> Poll<Result<Bytes, Failure>> {
         let most = at(most.min(PIECE));
+        let Position::At(place) = self.position else {
+            return Poll::Ready(Err(unreadable(io::Error::other("it is read before it was sought"))));
+        };
         match &mut self.input {
-            Reading::Bytes { bytes, position } => {
-                let begin = at(*position).min(bytes.len());
-                let data = bytes.slice(begin..begin.saturating_add(most).min(bytes.len()));
-                self.hasher.update_at(*position, &data);
-                *position += data.len() as u64;
+            Reading::Kept { kept, start, .. } => {
+                let mut before = at(place.saturating_sub(*start));
+                let piece = kept.iter().find(|piece| {
+                    let is_passed = piece.len() <= before;
+                    before -= if is_passed { piece.len() } else { 0 };
+                    !is_passed
+                });
+                let rest = piece.map(|piece| piece.slice(before..)).unwrap_or_default();
+                let data = rest.slice(..most.min(rest.len()));
+                self.hasher.update_at(place, &data);
+                self.position = Position::At(place + data.len() as u64);
                 Poll::Ready(Ok(data))
             }
-            Reading::Seekable { source, position, last } => {
-                let Position::At(place) = *position else {
-                    return Poll::Ready(Err(unreadable(io::Error::other("it is read before it was sought"))));
-                };
+            Reading::Seekable { source, last } => {
                 if last.is_none() {
                     let data = ready!(poll_piece(&mut **source, most, cx)).map_err(unreadable)?;
                     self.hasher.update_at(place, &data);
                     let end = place + data.len() as u64;
-                    *position = Position::At(end);
+                    self.position = Position::At(end);
                     match self.size {
                         Some(size) if data.is_empty() && place < size => {
                             return Poll::Ready(Err(changed("the source is shorter than it was")));
@@ -295,21 +300,20 @@ impl SourceReader {
                     _ => Err(changed("the source is longer than it was")),
                 })
             }
-            Reading::Reader { .. } => Poll::Ready(Ok(Bytes::new())),
         }
     }
 
     fn poll_fill(&mut self, from: u64, to: u64, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         self.drop_before(from);
-        while let Reading::Reader { source, kept, start, end, is_ended } = &mut self.input
+        while let Reading::Kept { source: unread, kept, start, end, .. } = &mut self.input
             && *end < to
-            && !*is_ended
+            && let Some(source) = unread
         {
             let data = ready!(poll_piece(&mut **source, at(PIECE), cx)).map_err(unreadable)?;
             self.hasher.update_at(*end, &data);
-            *is_ended = data.is_empty();
             *end += data.len() as u64;
-            if *is_ended {
+            if data.is_empty() {
+                *unread = None;
                 match self.size {
                     Some(size) if *end != size => {
                         return Poll::Ready(Err(changed("the source is shorter than its size")));
@@ -330,7 +334,7 @@ impl SourceReader {
 
     /// Releases what the server has of a source that can't seek.
     pub(super) fn drop_before(&mut self, place: u64) {
-        let Reading::Reader { kept, start, .. } = &mut self.input else { return };
+        let Reading::Kept { kept, start, is_all: false, .. } = &mut self.input else { return };
         while *start < place
             && let Some(first) = kept.front_mut()
         {
@@ -345,29 +349,19 @@ impl SourceReader {
         }
     }
 
-    /// The kept pieces of a source that can't seek, from that place up to the other, which is read up to there or to its end.
-    pub(super) fn pieces(&self, from: u64, to: u64) -> VecDeque<Bytes> {
-        let Reading::Reader { kept, start, .. } = &self.input else { return VecDeque::new() };
-        let mut place = *start;
-        let mut pieces = VecDeque::new();
-        for piece in kept {
-            let begin = at(from.saturating_sub(place)).min(piece.len());
-            let end = at(to.saturating_sub(place)).min(piece.len());
-            if begin < end {
-                pieces.push_back(piece.slice(begin..end));
-            }
-            place += piece.len() as u64;
-        }
-        pieces
-    }
-
     /// The place behind what was read of a source that can't seek, and whether that is its end.
     pub(super) fn read_so_far(&self) -> (u64, bool) {
         match &self.input {
-            Reading::Reader { end, is_ended, .. } => (*end, *is_ended),
-            Reading::Bytes { .. } | Reading::Seekable { .. } => (self.size.unwrap_or_default(), true),
+            Reading::Kept { end, source, .. } => (*end, source.is_none()),
+            Reading::Seekable { .. } => (self.size.unwrap_or_default(), true),
         }
     }
+}
+
+/// When a file was changed last, in nanoseconds since 1970.
+fn modified(metadata: &Metadata) -> Option<u64> {
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
 }
 
 /// That many bytes, or as many as there can be in memory.
@@ -475,11 +469,12 @@ mod tests {
             (UploadSource::reader(&text[..]), Checksums::CRC32C, false),
         ] {
             let source = SharedSource::open(source, checksums).await.unwrap();
+            source.fill(0, u64::MAX).await.unwrap();
             source.seek(3).await.unwrap();
             let lease = source.lock().lend();
             source.hash_to_end().await.unwrap();
             assert_eq!(source.lock().is_lent(lease), !is_read);
-            let rest: &[u8] = if is_read || !source.lock().can_seek() { b"" } else { &text[3..] };
+            let rest: &[u8] = if is_read { b"" } else { &text[3..] };
             assert_eq!(read(&source).await.unwrap(), rest);
         }
     }
@@ -516,8 +511,8 @@ mod tests {
     #[tokio::test]
     async fn when_a_file_was_changed() {
         let path = std::env::temp_dir().join(format!("gax-transfer-changed-{}", std::process::id()));
-        let file = std::fs::File::create(&path).unwrap();
-        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(7)).unwrap();
+        let file = File::create(&path).unwrap();
+        file.set_modified(UNIX_EPOCH + std::time::Duration::from_secs(7)).unwrap();
         let source = open(UploadSource::file(path.clone())).await;
         std::fs::remove_file(path).unwrap();
         assert_eq!(source.lock().modified(), Some(7_000_000_000));
@@ -529,23 +524,24 @@ mod tests {
         source.fill(0, PIECE).await.unwrap();
         assert_eq!(source.lock().read_so_far(), (65_536, false), "no more than was asked for");
         source.fill(0, 100_001).await.unwrap();
-        let length = |pieces: VecDeque<Bytes>| pieces.iter().map(Bytes::len).sum::<usize>();
-        {
-            let mut reader = source.lock();
-            assert_eq!(reader.lowest(), 0);
-            assert!(!reader.read_so_far().1);
-            assert_eq!(length(reader.pieces(0, 100_000)), 100_000);
-            assert_eq!(reader.pieces(0, PIECE).len(), 1, "none is empty");
-            reader.drop_before(70_000);
-            assert_eq!((reader.lowest(), length(reader.pieces(70_000, 100_000))), (70_000, 30_000));
-        }
+        assert_eq!(source.lock().lowest(), 0);
+        assert_eq!(source.lock().read_so_far(), (131_072, false));
+        source.seek(1).await.unwrap();
+        assert_eq!(read(&source).await.unwrap(), vec![7; 131_071]);
+        source.lock().drop_before(70_000);
+        source.seek(70_000).await.unwrap();
+        assert_eq!(source.lock().lowest(), 70_000);
+        assert_eq!(read(&source).await.unwrap().len(), 61_072);
         source.fill(150_000, u64::MAX).await.unwrap();
+        source.seek(150_000).await.unwrap();
+        assert_eq!(read(&source).await.unwrap().len(), 50_000);
+        // What the server has of it, and the source hasn't.
+        assert!(source.seek(200_001).await.is_err());
         let reader = source.lock();
         assert_eq!(
             (reader.lowest(), reader.read_so_far(), reader.size()),
             (150_000, (200_000, true), Some(200_000))
         );
-        assert_eq!(length(reader.pieces(150_000, 200_000)), 50_000);
         assert_eq!(reader.sums().unwrap().crc32c, Some(crc32c::crc32c(&vec![7; 200_000])));
     }
 }

@@ -70,7 +70,7 @@ async fn a_range_of_a_longer_file_is_hashed() {
     let file = PartialFile::open(&folder.file("a"), false).await.unwrap();
     let content: Vec<u8> = (0..200_000_u32).map(|at| at.to_le_bytes()[1]).collect();
     std::fs::write(folder.file("a.gax-part"), &content).unwrap();
-    let hasher = hash_part(file.part(), 10, Checksums::CRC32C, 100_000).await.unwrap();
+    let hasher = hash_part(&file.part, 10, Checksums::CRC32C, 100_000).await.unwrap();
     let mut expected = Hasher::new(Checksums::CRC32C);
     expected.update(&content[10..100_010]);
     assert_eq!((hasher.bytes(), hasher.sums()), (100_000, expected.sums()));
