@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod client;
 mod config;
 mod failure;
 mod http_service;
@@ -47,7 +46,6 @@ pub use gax_retry::{
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::client::LayeredClient;
     pub use crate::config::HttpConfig;
     pub use crate::failure::{Broken, Part, classify, without_url};
     pub use crate::protocol::{AttemptOutcome, Head, HttpAttempt, HttpProtocol, server_delay};
@@ -55,4 +53,5 @@ pub mod __private {
     pub use crate::response::{EndedEarly, OpenBody};
     pub use crate::segments::has_dots;
     pub use crate::service::layered_client;
+    pub use crate::shared_state::LayeredClient;
 }

@@ -1,13 +1,12 @@
 //! The service that the layer makes.
 
-use crate::client::LayeredClient;
 use crate::failure::HttpError;
 use crate::http_service::HttpService;
 use crate::protocol::HttpProtocol;
 use crate::request::{IntoReplay, ReplayableRequest};
 use crate::response::HttpResponseBody;
 use crate::response_future::HttpResponseFuture;
-use crate::shared_state::SharedState;
+use crate::shared_state::{LayeredClient, SharedState};
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};

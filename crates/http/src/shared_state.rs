@@ -1,5 +1,5 @@
-//! The state that all calls through a layer share.
-#![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
+//! The state that all calls through a layer share, and the client below it.
+#![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
 use crate::config::HttpConfig;
 use crate::failure::Connections;
@@ -8,8 +8,28 @@ use gax_driver::__private::{Observers, Replaceable, is_nested_retry};
 use gax_driver::protocol::Start;
 use gax_driver::{CallOptions, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, Preset};
+use gax_wire::__private::SharedService;
 use http::request::Parts;
 use std::sync::Arc;
+
+/// The client below the layer, and what the layer knows.
+#[derive(Clone)]
+pub struct LayeredClient<S> {
+    pub service: S,
+    spare: SharedService<S>,
+    pub shared: Arc<SharedState>,
+}
+
+impl<S: Clone> LayeredClient<S> {
+    pub(super) fn new(service: S, shared: Arc<SharedState>) -> Self {
+        Self { spare: SharedService::of(&service), service, shared }
+    }
+
+    /// The service has failed: it is neither called nor asked again.
+    pub(super) fn renew(&mut self) {
+        self.service = self.spare.copy();
+    }
+}
 
 /// The state that all calls through a layer share.
 pub struct SharedState {

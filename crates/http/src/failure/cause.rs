@@ -1,7 +1,7 @@
 //! The meaning of an error below HTTP, read from its chain of sources.
 
 #[cfg(feature = "reqwest")]
-use crate::failure::FirstHop;
+use crate::reqwest::FirstHop;
 use gax_driver::credentials::CredentialsError;
 use gax_retry::http::TransportFailure;
 use gax_retry::operation::{AttemptResult, RetryFact};

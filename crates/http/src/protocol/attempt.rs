@@ -14,7 +14,7 @@ use crate::note;
 use crate::protocol::http_protocol::{AttemptOutcome, HTTP, HttpProtocol};
 use crate::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
-use crate::response::Redirected;
+use crate::reqwest::Redirected;
 use crate::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use gax_driver::__private::{earlier, until};
 use gax_driver::Note;

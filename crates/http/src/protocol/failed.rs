@@ -73,7 +73,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     ) -> AttemptResult {
         let source = BodyNotOpened::unwrap(source);
         #[cfg(feature = "reqwest")]
-        let source = crate::failure::FirstHop::unwrap(source);
+        let source = crate::reqwest::FirstHop::unwrap(source);
         if cause == Cause::UNREADABLE {
             context.note(Note::UNREADABLE_RESPONSE);
         }

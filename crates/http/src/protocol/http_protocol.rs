@@ -1,12 +1,12 @@
 //! A request over an HTTP service, between its attempts.
 
-use crate::client::LayeredClient;
 use crate::config::HttpConfig;
 use crate::failure::Broken;
 use crate::note;
 use crate::report::HttpReport;
 use crate::request::{Replay, ReplayableRequest};
 use crate::response::HttpResponseBody;
+use crate::shared_state::LayeredClient;
 use gax_driver::__private::inbound_deadline;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::AttemptContext;

@@ -3,7 +3,6 @@
 mod attempt_body;
 mod cut_off;
 mod into_replay;
-mod opening;
 mod replay;
 mod replay_body;
 mod replayable;

@@ -2,21 +2,56 @@
 
 use crate::request::attempt_body::AttemptBody;
 use crate::request::cut_off::CutOff;
-use crate::request::opening::{OpenBody, Opening};
 use crate::request::replay::Replay;
 use bytes::{Bytes, BytesMut};
 use gax_wire::__private::BoxError;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Empty};
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// A stream of bytes, opened or about to be.
-type Stream = Pin<Box<dyn OpenBody>>;
+type BoxBody = UnsyncBoxBody<Bytes, BoxError>;
+type Opening = Pin<Box<dyn Future<Output = Result<BoxBody, BoxError>> + Send>>;
 type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
+
+/// A stream of bytes, and what opens it, until it has: its body is empty till then.
+struct Stream {
+    opening: Option<Opening>,
+    body: BoxBody,
+}
+
+impl Stream {
+    fn of<B>(body: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self { opening: None, body: body.map_err(Into::into).boxed_unsync() }
+    }
+
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        let Some(opening) = &mut self.opening else { return Poll::Ready(Ok(())) };
+        let opened = ready!(opening.as_mut().poll(cx));
+        self.opening = None;
+        Poll::Ready(opened.map(|body| self.body = body))
+    }
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
+        match ready!(self.poll_open(cx)) {
+            Ok(()) => Pin::new(&mut self.body).poll_frame(cx),
+            Err(error) => Poll::Ready(Some(Err(error))),
+        }
+    }
+
+    /// The body, once it is open.
+    fn opened(&self) -> Option<&BoxBody> {
+        self.opening.is_none().then_some(&self.body)
+    }
+}
 
 /// The longest frame of a request's body. HTTP/1 clients look whether a call was given up between frames.
 const SLICE: usize = 64 * 1024;
@@ -65,13 +100,24 @@ enum Kind {
     Bytes(Bytes),
     /// Several pieces in memory.
     Pieces(VecDeque<Bytes>),
-    Factory {
-        make: Factory,
+    /// A stream that can be read once, or one that is made again.
+    Stream {
+        make: Option<Factory>,
         current: Option<Stream>,
     },
-    Once(Stream),
     /// The body of one attempt.
     Attempt(AttemptBody<ReplayBody>),
+}
+
+impl Kind {
+    /// The stream that is sent, if it is one; made where it is not yet.
+    fn stream(&mut self) -> Option<&mut Stream> {
+        let Self::Stream { make, current } = self else { return None };
+        if current.is_none() {
+            *current = make.as_ref().map(|make| make());
+        }
+        current.as_mut()
+    }
 }
 
 impl ReplayBody {
@@ -96,8 +142,7 @@ impl ReplayBody {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let make = Arc::new(move || boxed(open()));
-        Self::of(Kind::Factory { make, current: None })
+        Self::made_by(move || Stream::of(open()))
     }
 
     /// A stream that the function opens once for each attempt. Use it if opening takes time or can fail, for example
@@ -132,8 +177,11 @@ impl ReplayBody {
         B::Error: Into<BoxError>,
         E: Into<BoxError> + 'static,
     {
-        let make = Arc::new(move || -> Stream { Box::pin(Opening::new(open())) });
-        Self::of(Kind::Factory { make, current: None })
+        Self::made_by(move || {
+            let body = open();
+            let opening = async move { body.await.map(|body| Stream::of(body).body).map_err(Into::into) };
+            Stream { opening: Some(Box::pin(opening)), ..Stream::of(Empty::new()) }
+        })
     }
 
     /// A stream that can be read once. The request is then sent once, and the report has a note.
@@ -142,20 +190,16 @@ impl ReplayBody {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self::of(Kind::Once(boxed(stream)))
+        Self::of(Kind::Stream { make: None, current: Some(Stream::of(stream)) })
+    }
+
+    fn made_by(make: impl Fn() -> Stream + Send + Sync + 'static) -> Self {
+        Self::of(Kind::Stream { make: Some(Arc::new(make)), current: None })
     }
 
     fn of(kind: Kind) -> Self {
         Self { kind, rest: Bytes::new(), is_long: false, behind: None }
     }
-}
-
-fn boxed<B>(body: B) -> Stream
-where
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    Box::pin(body.map_err(Into::into as fn(B::Error) -> BoxError))
 }
 
 impl Default for ReplayBody {
@@ -169,8 +213,7 @@ impl Replay for ReplayBody {
         let kind = match &self.kind {
             Kind::Bytes(bytes) => Kind::Bytes(bytes.clone()),
             Kind::Pieces(pieces) => Kind::Pieces(pieces.clone()),
-            Kind::Factory { make, .. } => Kind::Factory { make: Arc::clone(make), current: Some(make()) },
-            Kind::Once(_) => return None,
+            Kind::Stream { make, .. } => Kind::Stream { current: Some(make.as_ref()?()), make: make.clone() },
             Kind::Attempt(body) => return body.with(|body| body.replay()).flatten(),
         };
         Some(Self::of(kind))
@@ -179,7 +222,7 @@ impl Replay for ReplayBody {
     fn bytes(&self) -> Option<Bytes> {
         match &self.kind {
             Kind::Bytes(bytes) => Some(bytes.clone()),
-            Kind::Pieces(_) | Kind::Factory { .. } | Kind::Once(_) => None,
+            Kind::Pieces(_) | Kind::Stream { .. } => None,
             Kind::Attempt(body) => body.with(|body| body.bytes()).flatten(),
         }
     }
@@ -188,7 +231,7 @@ impl Replay for ReplayBody {
         match &self.kind {
             Kind::Bytes(bytes) => bytes.len(),
             Kind::Pieces(pieces) => pieces.iter().map(Bytes::len).sum(),
-            Kind::Factory { .. } | Kind::Once(_) => 0,
+            Kind::Stream { .. } => 0,
             Kind::Attempt(body) => body.with(|body| body.kept()).unwrap_or_default(),
         }
     }
@@ -204,10 +247,7 @@ impl Replay for ReplayBody {
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        match &mut self.kind {
-            Kind::Factory { make, current } => current.get_or_insert_with(|| make()).as_mut().poll_open(cx),
-            Kind::Bytes(_) | Kind::Pieces(_) | Kind::Once(_) | Kind::Attempt(_) => Poll::Ready(Ok(())),
-        }
+        self.kind.stream().map_or(Poll::Ready(Ok(())), |stream| stream.poll_open(cx))
     }
 }
 
@@ -221,9 +261,10 @@ impl ReplayBody {
             Kind::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
             Kind::Bytes(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Kind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(Frame::data(piece)))),
-            Kind::Factory { make, current } => current.get_or_insert_with(|| make()).as_mut().poll_frame(cx),
-            Kind::Once(stream) => stream.as_mut().poll_frame(cx),
             Kind::Attempt(body) => body.poll_frame(cx),
+            kind @ Kind::Stream { .. } => {
+                kind.stream().map_or(Poll::Ready(None), |stream| stream.poll_frame(cx))
+            }
         }
     }
 
@@ -285,8 +326,9 @@ impl Body for ReplayBody {
         let is_last = match &self.kind {
             Kind::Bytes(bytes) => bytes.is_empty(),
             Kind::Pieces(pieces) => pieces.is_empty(),
-            Kind::Factory { current, .. } => current.as_ref().is_some_and(Body::is_end_stream),
-            Kind::Once(stream) => stream.is_end_stream(),
+            Kind::Stream { current, .. } => {
+                current.as_ref().and_then(Stream::opened).is_some_and(Body::is_end_stream)
+            }
             Kind::Attempt(body) => return body.is_end_stream(),
         };
         is_last && self.rest.is_empty()
@@ -300,8 +342,9 @@ impl Body for ReplayBody {
         let rest = (self.rest.len() + behind) as u64;
         let to_come = match &self.kind {
             Kind::Bytes(_) | Kind::Pieces(_) => SizeHint::with_exact(self.kept() as u64),
-            Kind::Factory { current, .. } => current.as_ref().map(Body::size_hint).unwrap_or_default(),
-            Kind::Once(stream) => stream.size_hint(),
+            Kind::Stream { current, .. } => {
+                current.as_ref().and_then(Stream::opened).map(Body::size_hint).unwrap_or_default()
+            }
             Kind::Attempt(body) => return body.size_hint(),
         };
         let mut hint = SizeHint::default();
@@ -319,8 +362,8 @@ impl fmt::Debug for ReplayBody {
             Kind::Bytes(_) | Kind::Pieces(_) => {
                 return f.debug_tuple("ReplayBody").field(&self.kept()).finish();
             }
-            Kind::Factory { .. } => "from_fn",
-            Kind::Once(_) => "once",
+            Kind::Stream { make: Some(_), .. } => "from_fn",
+            Kind::Stream { make: None, .. } => "once",
             Kind::Attempt(_) => "of an attempt",
         };
         f.debug_tuple("ReplayBody").field(&format_args!("{kind}")).finish()

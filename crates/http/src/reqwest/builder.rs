@@ -2,7 +2,7 @@
 
 use crate::failure::HttpError;
 use crate::request::ReplayBody;
-use crate::reqwest::execution::{Sent, run};
+use crate::reqwest::client::{Sent, run};
 use crate::reqwest::service::ReqwestService;
 use crate::service::HttpRetryService;
 #[cfg(feature = "multipart")]

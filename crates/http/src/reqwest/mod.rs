@@ -3,8 +3,9 @@
 mod body;
 mod builder;
 mod client;
-mod execution;
+mod redirects;
 mod service;
 
 pub use builder::ReqwestRequestBuilder;
+pub(crate) use redirects::{FirstHop, Redirected};
 pub use service::ReqwestService;

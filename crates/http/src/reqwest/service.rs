@@ -1,8 +1,7 @@
 //! A reqwest client as a tower service.
 
-use crate::failure::FirstHop;
 use crate::request::{Replay, ReplayBody};
-use crate::response::Redirected;
+use crate::reqwest::redirects::{FirstHop, Redirected};
 use ::reqwest::redirect::Policy;
 use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _, Url};
 use bytes::Bytes;

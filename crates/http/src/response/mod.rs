@@ -3,12 +3,8 @@
 mod body;
 mod open_body;
 mod reader;
-#[cfg(feature = "reqwest")]
-mod redirects;
 
 pub use body::HttpResponseBody;
 pub use open_body::EndedEarly;
 pub use open_body::OpenBody;
 pub(crate) use reader::{DRAIN_TIME, Read, ReadExtent, ResponseReader};
-#[cfg(feature = "reqwest")]
-pub(crate) use redirects::Redirected;

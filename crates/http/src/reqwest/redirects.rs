@@ -1,6 +1,7 @@
-//! Redirects that the client below has followed.
+//! Redirects that the client below has followed, or may have.
 
 use ::reqwest::Url;
+use gax_wire::__private::BoxError;
 
 /// In a response's extensions: the client below was redirected before this came.
 ///
@@ -20,6 +21,26 @@ impl Redirected {
         (sent(asked) != sent(from)).then_some(Self)
     }
 }
+
+/// An error that speaks of the first hop of a request: there is no other, or it was not begun.
+#[derive(Debug)]
+pub(crate) struct FirstHop(::reqwest::Error);
+
+impl FirstHop {
+    pub(crate) fn of(error: ::reqwest::Error) -> Self {
+        Self(error)
+    }
+
+    /// The error as the client gave it.
+    pub(crate) fn unwrap(error: BoxError) -> BoxError {
+        match error.downcast::<Self>() {
+            Ok(error) => Box::new(error.0),
+            Err(error) => error,
+        }
+    }
+}
+
+gax_text::error_text! { self: FirstHop => Some(&self.0), "{}", self.0 }
 
 #[cfg(test)]
 mod tests {
