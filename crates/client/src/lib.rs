@@ -56,10 +56,10 @@ pub mod __private {
     pub use crate::client::connect::connect_for as connect;
     pub use crate::client::core::Client;
     pub use crate::client::paging::unary::{PagedMethod, paged};
-    pub use crate::google::method_annotations::MethodAnnotations;
+    pub use crate::google::method_headers::MethodAnnotations;
     pub use crate::google::request_id::fill_request_id;
     pub use crate::google::request_param::RequestParam;
-    pub use crate::google::service_info::ServiceInfo;
+    pub use crate::google::service_endpoint::ServiceInfo;
     pub use crate::settings::client_config::ClientConfig;
     pub use crate::settings::client_settings::{GoogleStub, ServiceStub, config_of};
     pub use crate::settings::method_info::{MethodParts, message_types, method_info};

@@ -4,7 +4,6 @@
 //! All that needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
-use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
 use gax_driver::__private::{AboveOwnLimit, Locked, PREFIX};
 use gax_streams::__private::{Canned, Measured, MeasuringCodec, RawCodec, now};
@@ -19,13 +18,37 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::codec::Streaming;
+use tonic::codec::{CompressionEncoding, Streaming};
 use tonic::metadata::MetadataMap;
 use tonic_gax::__private::Remainder;
 use tonic_prost::ProstCodec;
 use tower_service::Service;
 
+/// tonic's own limit for what a client receives.
+const DEFAULT_MAX_DECODING: usize = 4 * 1024 * 1024;
+
+/// How messages are written and read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Codec {
+    pub(crate) send_compressed: Option<CompressionEncoding>,
+    pub(crate) accept_compressed: Vec<CompressionEncoding>,
+    pub(crate) max_decoding: Option<usize>,
+    pub(crate) max_encoding: Option<usize>,
+}
+
 impl Codec {
+    /// Returns whether nothing but plain messages is sent or announced.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.send_compressed.is_none() && self.accept_compressed.is_empty()
+    }
+
+    gax_text::getters! { self:
+        pub(crate) max_decoding: usize = self.max_decoding.unwrap_or(DEFAULT_MAX_DECODING);
+
+        /// The most bytes that a response of one message has.
+        pub(crate) longest_response: usize = self.max_decoding().saturating_add(PREFIX);
+    }
+
     /// The message with its prefix.
     #[inline]
     pub(crate) fn encode(&self, message: &impl Message) -> Result<Bytes, Status> {

@@ -1,14 +1,14 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
+use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
 #[cfg(feature = "longrunning")]
 use crate::client::lro::LongRunningMethods;
-use crate::client::method::Method;
-use crate::client::methods::Methods;
+use crate::client::methods::{Method, Methods};
 use crate::client::streaming::{ProstStream, ResponseStream, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
-use crate::settings::{ClientSettings, Codec};
+use crate::settings::ClientSettings;
 use bytes::Bytes;
 use gax_driver::__private::{earlier, inbound_deadline};
 use gax_driver::CallOptions;

@@ -9,7 +9,6 @@ mod encoded;
 mod long_running;
 #[cfg(feature = "longrunning")]
 pub(crate) mod lro;
-mod method;
 mod methods;
 pub mod paging;
 mod streaming;

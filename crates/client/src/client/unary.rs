@@ -1,8 +1,7 @@
 //! A unary call of a generated client.
 
-use crate::client::codec;
+use crate::client::codec::{self, Codec};
 use crate::client::encoded::Encoded;
-use crate::settings::Codec;
 use gax_driver::OperationError;
 use gax_driver::protocol::{Driver, Output, Verdict};
 use gax_wire::__private::{BufferedBody, FrameBuffer};

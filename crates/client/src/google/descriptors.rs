@@ -1,13 +1,14 @@
 //! Google's annotations in compiled descriptors, as far as the headers of methods follow from them.
 
-use crate::google::annotation_error::{AnnotationError, Problem};
 use crate::google::google_headers::GoogleHeaders;
-use crate::google::method_annotations::MethodAnnotations;
-use crate::google::method_headers::ClientHeaders;
+use crate::google::method_headers::{ClientHeaders, MethodAnnotations};
 use crate::google::request_param::RequestParam;
+use gax_table::RoutingError;
 use gax_table::descriptors::{FileSet, MessageTypes, full_name};
 use prost::Message;
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
 use tonic_gax::headers::MethodHeaders;
 
 impl GoogleHeaders {
@@ -82,6 +83,42 @@ fn annotations(services: &FileSet, encoded: &[u8]) -> Result<HashMap<String, Met
         }
     }
     Ok(found)
+}
+
+/// Bytes that are no `FileDescriptorSet`, or a method in them whose annotations can't be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnnotationError(Problem);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Problem {
+    Bytes(prost::DecodeError),
+    Annotation { method: String, error: RoutingError },
+}
+
+impl From<Problem> for AnnotationError {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl fmt::Display for AnnotationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Problem::Bytes(_) => {
+                f.write_str("the bytes are not an encoded google.protobuf.FileDescriptorSet")
+            }
+            Problem::Annotation { method, error } => write!(f, "{method}: {error}; {}", error.help()),
+        }
+    }
+}
+
+impl Error for AnnotationError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            Problem::Bytes(error) => Some(error),
+            Problem::Annotation { .. } => None,
+        }
+    }
 }
 
 #[cfg(test)]

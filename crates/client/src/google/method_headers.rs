@@ -1,10 +1,10 @@
 //! The headers that Google's servers expect of a method's requests.
 
 use crate::google::google_headers::GoogleHeaders;
-use crate::google::method_annotations::MethodAnnotations;
-use crate::google::request_param::request_params;
-use crate::google::service_info::ServiceInfo;
+use crate::google::request_param::{RequestParam, request_params};
+use crate::google::service_endpoint::ServiceInfo;
 use http::{HeaderName, HeaderValue};
+use std::borrow::Cow;
 use tonic_gax::headers::{Clash, MethodHeaders};
 
 pub(crate) const X_GOOG_REQUEST_PARAMS: HeaderName = HeaderName::from_static("x-goog-request-params");
@@ -54,6 +54,38 @@ impl ClientHeaders {
         }
         let params = params.clone();
         headers.by_message(X_GOOG_REQUEST_PARAMS, move |message| request_params(&params, message))
+    }
+}
+
+/// The annotations of a method, and of its service, that its headers follow from.
+#[derive(Debug, Clone, Default)]
+pub struct MethodAnnotations {
+    pub(crate) params: Cow<'static, [RequestParam]>,
+    pub(crate) api_version: Option<Cow<'static, str>>,
+}
+
+impl MethodAnnotations {
+    /// The parameters that requests are routed by, for generated code.
+    #[must_use]
+    pub const fn new(params: &'static [RequestParam], api_version: Option<&'static str>) -> Self {
+        let api_version = match api_version {
+            Some(version) => Some(Cow::Borrowed(version)),
+            None => None,
+        };
+        Self { params: Cow::Borrowed(params), api_version }
+    }
+}
+
+#[cfg(feature = "descriptors")]
+impl MethodAnnotations {
+    /// Those that were read when the program ran.
+    pub(crate) fn read(params: Vec<RequestParam>, api_version: Option<String>) -> Self {
+        Self { params: Cow::Owned(params), api_version: api_version.map(Cow::Owned) }
+    }
+
+    /// Returns whether they say anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.params.is_empty() && self.api_version.is_none()
     }
 }
 

@@ -1,8 +1,7 @@
 //! The header `x-goog-request-params`.
 
 use crate::google::pattern;
-use crate::google::short_text::ShortText;
-use crate::google::value::Value;
+use crate::google::value::{ShortText, Value, push_escaped};
 use http::HeaderValue;
 use std::borrow::Cow;
 
@@ -83,21 +82,21 @@ pub(crate) fn request_params(params: &[RequestParam], message: &[u8]) -> Option<
         if !before.iter().any(|other| has_key(&other)) {
             let of_key = rest.iter().rev().filter(has_key);
             if let Some(value) = of_key.into_iter().find_map(|param| param.value(message)) {
-                if !text.as_bytes().is_empty() {
-                    text.push(b"&");
+                if !text.is_empty() {
+                    text.push(b'&');
                 }
-                text.push_escaped(param.key.as_bytes());
-                text.push(b"=");
+                push_escaped(&mut text, param.key.as_bytes());
+                text.push(b'=');
                 value.write(&mut text);
             }
         }
         rest = after;
         before = params.get(..params.len() - rest.len()).unwrap_or_default();
     }
-    if text.as_bytes().is_empty() {
+    if text.is_empty() {
         return None;
     }
-    HeaderValue::from_bytes(text.as_bytes()).ok()
+    HeaderValue::from_bytes(&text).ok()
 }
 
 #[cfg(test)]
@@ -133,6 +132,8 @@ mod tests {
             assert_eq!(shown(&params, &message(one, two)), expected, "{one} {two}");
         }
         assert_eq!(shown(&[], &message("a", "b")), "-");
+        let long = message("", &"é".repeat(60));
+        assert_eq!(shown(&params, &long), format!("two={}", "%C3%A9".repeat(60)));
     }
 
     #[test]

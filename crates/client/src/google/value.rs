@@ -1,9 +1,21 @@
 //! Values of an encoded message's fields: no more of protobuf than a header takes.
 
-use crate::google::short_text::ShortText;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use prost::DecodeError;
 use prost::encoding::{self, DecodeContext, WireType, decode_key, decode_varint, skip_field};
-use std::fmt::Write as _;
+use smallvec::SmallVec;
+use std::io::Write as _;
+
+/// Text that takes no allocation while it is short.
+pub(super) type ShortText = SmallVec<[u8; 256]>;
+
+/// Writes bytes as they may be in a URL: all but `[A-Za-z0-9._~-]` are escaped.
+pub(super) fn push_escaped(text: &mut ShortText, bytes: &[u8]) {
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'~').remove(b'-');
+    for piece in percent_encode(bytes, ESCAPED) {
+        text.extend_from_slice(piece.as_bytes());
+    }
+}
 
 /// A value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +70,7 @@ impl<'a> Value<'a> {
     pub(super) fn write(self, text: &mut ShortText) {
         let written = match self {
             Self::Bytes(bytes) => {
-                text.push_escaped(bytes);
+                push_escaped(text, bytes);
                 Ok(())
             }
             Self::Bool(value) => write!(text, "{value}"),
@@ -177,7 +189,14 @@ mod tests {
     fn text(message: &[u8], path: &[u32], kind: i32) -> Option<String> {
         let mut text = ShortText::new();
         Value::find(message, path, kind)?.write(&mut text);
-        Some(String::from_utf8(text.as_bytes().to_vec()).unwrap())
+        Some(String::from_utf8(text.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn all_but_unreserved_characters_are_escaped() {
+        let mut text = ShortText::new();
+        push_escaped(&mut text, "a-b._~Z9/é %=&".as_bytes());
+        assert_eq!(text.as_slice(), b"a-b._~Z9%2F%C3%A9%20%25%3D%26");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 pub(crate) mod call_settings;
 pub(crate) mod client_config;
 pub(crate) mod client_settings;
-mod codec;
 mod followed;
 pub(crate) mod method_info;
 mod operation_call_settings;
@@ -14,6 +13,5 @@ pub(crate) mod stub_settings;
 pub use call_settings::CallSettings;
 pub(crate) use client_config::ClientConfig;
 pub use client_settings::ClientSettings;
-pub(crate) use codec::Codec;
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;

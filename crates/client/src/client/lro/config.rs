@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// How operations are polled.
 pub(in crate::client) struct Config {
-    policy: Policy,
+    pub(super) policy: Policy,
     pub(super) name: Name,
     pub(super) observers: Option<Arc<Observers>>,
     pub(super) seeds: JitterSeeds,
@@ -61,12 +61,6 @@ impl Config {
             after_wait: if is_java { Next::Later } else { Next::Now },
             cancels: false,
         }
-    }
-
-    gax_text::setters! { self:
-        pub(super) waiting(waits: bool) => self.waits = waits;
-
-        pub(super) cancelling(cancels: bool) => self.cancels = cancels;
     }
 }
 

@@ -3,9 +3,8 @@
 use crate::client::lro::config::Config;
 use crate::client::lro::error::{LongRunningEnd, LongRunningError, is_limit};
 use crate::client::lro::generated::google::longrunning::{Operation, operation};
-use crate::client::lro::protocol::{LastState, Polling};
-use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
-use crate::client::lro::types::Types;
+use crate::client::lro::protocol::{BoxCall, FirstCall, LastState, OperationsServer, Polling};
+use crate::client::lro::types::MessageType;
 use gax_driver::__private::Clock;
 use gax_driver::OperationReport;
 use gax_driver::protocol::{Driver, Output, Verdict};
@@ -71,7 +70,8 @@ const LAST_CALLS: Duration = Duration::from_secs(60);
 pub struct LongRunning<R = Any, M = Any> {
     driver: Pin<Box<Driver<Polling>>>,
     known: LastState,
-    types: Types<R, M>,
+    response: MessageType<R>,
+    metadata: MessageType<M>,
     stage: Stage,
     /// `None`: polling continues.
     ended: Option<PollingEnd>,
@@ -123,7 +123,8 @@ pub(in crate::client) fn resume(
 impl LongRunning {
     fn new(polling: Polling, known: LastState, config: Arc<Config>) -> Self {
         let driver = Box::pin(Driver::new(polling, config));
-        Self { driver, known, types: Types::any(), stage: Stage::Polling, ended: None }
+        let (response, metadata) = (MessageType::any(), MessageType::any());
+        Self { driver, known, response, metadata, stage: Stage::Polling, ended: None }
     }
 
     /// The operation with a response and metadata of these types, which implement `Name`. A finished operation returns its
@@ -140,7 +141,8 @@ impl LongRunning {
     ) -> LongRunning<R, M> {
         let Self { driver, known, stage, ended, .. } = self;
         let ended = ended.map(|ended| PollingEnd { is_taken: false, ..ended });
-        LongRunning { driver, known, types: Types::of(response, metadata), stage, ended }
+        let (response, metadata) = (MessageType::of(response), MessageType::of(metadata));
+        LongRunning { driver, known, response, metadata, stage, ended }
     }
 }
 
@@ -156,7 +158,7 @@ impl<R, M> LongRunning<R, M> {
     #[must_use]
     pub fn metadata(&self) -> Option<M> {
         let any = self.operation()?.metadata.as_ref()?;
-        self.types.metadata.read(any).ok()
+        self.metadata.read(any).ok()
     }
 
     gax_text::getters! { self:
@@ -261,31 +263,23 @@ impl<R, M> LongRunning<R, M> {
     /// Continues until the server has replied, or until polling has ended: `None`.
     fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         loop {
+            if self.known.take_news() {
+                return Poll::Ready(Some(()));
+            }
             match &mut self.stage {
-                Stage::Polling => {
-                    let output = self.driver.as_mut().poll(cx, &mut self.known);
-                    if let Poll::Ready(output) = output {
-                        self.ended(match output {
-                            Output::Failed(stop) => Some(stop),
-                            Output::Reply | Output::Item => None,
-                        });
-                    }
-                    if self.known.take_news() {
-                        return Poll::Ready(Some(()));
-                    }
-                    ready!(output);
-                }
+                Stage::Polling => match self.driver.as_mut().poll(cx, &mut self.known) {
+                    Poll::Ready(Output::Failed(stop)) => self.ended(Some(stop)),
+                    Poll::Ready(Output::Reply | Output::Item) => self.ended(None),
+                    Poll::Pending if self.known.is_news => {}
+                    Poll::Pending => return Poll::Pending,
+                },
                 Stage::Cancelling { stop, last } => {
-                    let stop = *stop;
-                    let last = ready!(last.as_mut().poll(cx));
+                    let (stop, last) = (*stop, ready!(last.as_mut().poll(cx)));
                     self.stage = Stage::Over;
                     if let Ok(operation) = last {
                         self.known.learn(operation);
                     }
                     self.finish(Some(stop));
-                    if self.known.take_news() {
-                        return Poll::Ready(Some(()));
-                    }
                 }
                 Stage::Over => return Poll::Ready(None),
             }
@@ -328,7 +322,7 @@ impl<R, M> LongRunning<R, M> {
 
     /// The worth of the last reply, of an operation that is done.
     fn verdict(&self) -> Verdict {
-        let response = &self.types.response;
+        let response = &self.response;
         match self.operation().and_then(|operation| operation.result.as_ref()) {
             Some(operation::Result::Error(error)) => match Code::from_wire(error.code) {
                 Code::Ok => Verdict::Failed(Code::Unknown),
@@ -356,11 +350,10 @@ impl<R, M> LongRunning<R, M> {
         match &done.result {
             Some(operation::Result::Error(_)) => Err(LongRunningError::Failed(end())),
             Some(operation::Result::Response(response)) => self
-                .types
                 .response
                 .read(response)
                 .map_err(|wrong| LongRunningError::UnexpectedResponse(end().with_wrong_type(wrong))),
-            None => self.types.response.absent().ok_or_else(|| LongRunningError::NoResult(end())),
+            None => self.response.absent().ok_or_else(|| LongRunningError::NoResult(end())),
         }
     }
 

@@ -2,8 +2,7 @@
 
 use crate::client::lro::config::{Config, First};
 use crate::client::lro::generated::google::longrunning::OperationsStubSettings;
-use crate::client::method::Method;
-use crate::client::methods::Methods;
+use crate::client::methods::{Method, Methods};
 use crate::settings::ClientConfig;
 use crate::settings::stub_settings::StubSettings;
 use gax_driver::protocol::Name;
@@ -67,10 +66,11 @@ fn configs(settings: &ClientConfig) -> impl Iterator<Item = PollingConfigs> {
         let config = |first| {
             let name = Name::from(info.path_and_query());
             let polling = operation.polling_settings();
-            let config = Config::new(name, first, polling, &settings.options, observers.clone())
-                .waiting(operation.server_waits())
-                .cancelling(operation.cancels_on_timeout());
-            Arc::new(config)
+            Arc::new(Config {
+                waits: operation.server_waits(),
+                cancels: operation.cancels_on_timeout(),
+                ..Config::new(name, first, polling, &settings.options, observers.clone())
+            })
         };
         PollingConfigs { started: config(First::Start), resumed: config(First::Poll) }
     })

@@ -8,7 +8,6 @@ mod methods;
 mod poll;
 mod polling_settings;
 mod protocol;
-mod server;
 mod types;
 
 pub(super) use config::First;
@@ -20,4 +19,4 @@ pub(super) use methods::LongRunningMethods;
 pub use poll::poll;
 pub use polling_settings::PollingSettings;
 pub use protocol::LONG_RUNNING;
-pub(super) use server::{BoxCall, OperationsServer};
+pub(super) use protocol::{BoxCall, OperationsServer};

@@ -4,15 +4,13 @@ use crate::client::lro::config::{Config, First};
 use crate::client::lro::generated::google::longrunning::Operation;
 use crate::client::lro::handle::{LongRunning, resume};
 use crate::client::lro::polling_settings::{Notify, PollingSettings};
-use crate::client::lro::server::{BoxCall, OperationsServer};
+use crate::client::lro::protocol::{BoxCall, OperationsServer};
 use gax_driver::__private::{Locked, earlier, until};
 use gax_driver::closure::RetryOutcome;
 use gax_driver::protocol::Name;
 use gax_driver::{OperationError, RetryError, Retryer};
 use gax_retry::{CodeSet, StartedAttempt};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
@@ -63,8 +61,10 @@ where
     let settings: PollingSettings = settings.into();
     let observers = settings.options.observers.shared();
     let called = Name::from(settings.name.clone());
-    let config = Config::new(called, First::Poll, &settings.polling, &settings.options, observers)
-        .cancelling(settings.cancels && settings.cancel.is_some());
+    let config = Config {
+        cancels: settings.cancels && settings.cancel.is_some(),
+        ..Config::new(called, First::Poll, &settings.polling, &settings.options, observers)
+    };
     let server = ClosureServer { get: Arc::new(Locked::new(get)), settings };
     resume(Box::new(server), name.into(), Arc::new(config))
 }
@@ -99,9 +99,7 @@ impl<F> ClosureServer<F> {
             return Box::pin(std::future::ready(Err(Status::unimplemented(message))));
         };
         let (retryer, name) = (self.retryer(deadline), name.to_owned());
-        Box::pin(
-            async move { retried(retryer, move |_: StartedAttempt| Notification(call(name.clone()))).await },
-        )
+        Box::pin(retried(retryer, move |_| call(name.clone())))
     }
 }
 
@@ -112,13 +110,10 @@ where
 {
     fn get(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<Operation> {
         let (get, retryer, name) = (Arc::clone(&self.get), self.retryer(deadline), name.to_owned());
-        Box::pin(async move {
-            let call = |_: StartedAttempt| {
-                let mut get = get.lock();
-                get(name.clone())
-            };
-            retried(retryer, call).await
-        })
+        Box::pin(retried(retryer, move |_| {
+            let mut get = get.lock();
+            get(name.clone())
+        }))
     }
 
     /// A closure gets the operation as it is.
@@ -132,17 +127,6 @@ where
 
     fn delete(&mut self, name: &str) -> BoxCall<()> {
         self.notify(self.settings.delete.as_ref(), name, None, "with_delete")
-    }
-}
-
-/// A call that notifies the server. Of a bare box the compiler can't show that a future which holds it is `Send`.
-struct Notification(BoxCall<()>);
-
-impl Future for Notification {
-    type Output = Result<(), Status>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
     }
 }
 

@@ -1,6 +1,6 @@
 //! How an operation is polled over any client.
 
-use crate::client::lro::server::BoxCall;
+use crate::client::lro::protocol::BoxCall;
 use crate::settings::CallSettings;
 use gax_driver::OperationOptions;
 use gax_retry::{Code, RetrySettings};

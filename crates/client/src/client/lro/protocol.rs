@@ -2,7 +2,6 @@
 
 use crate::client::lro::config::Config;
 use crate::client::lro::generated::google::longrunning::Operation;
-use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
 use gax_driver::__private::{Clock, earlier, time_left};
 use gax_driver::OperationError;
 use gax_driver::observe::Transport;
@@ -26,6 +25,27 @@ const MAX_SERVER_WAIT: Duration = Duration::from_secs(60);
 /// A server that has waited so long may be asked again immediately.
 const MIN_SERVER_WAIT: Duration = Duration::from_secs(1);
 
+/// A call on its way. It is an operation with its own retries.
+pub(in crate::client) type BoxCall<T> = Pin<Box<dyn Future<Output = Result<T, Status>> + Send>>;
+
+/// Calls the server of a long-running operation by the operation's name. No call outlives its deadline.
+pub(in crate::client) trait OperationsServer: Send {
+    /// Asks for the operation as it is now.
+    fn get(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<Operation>;
+
+    /// Asks for the operation once it is done, or after that time.
+    fn wait(&mut self, name: &str, time: Duration, deadline: Option<Instant>) -> BoxCall<Operation>;
+
+    /// Asks the server to stop it.
+    fn cancel(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<()>;
+
+    /// Says that no caller wants its result any longer.
+    fn delete(&mut self, name: &str) -> BoxCall<()>;
+}
+
+/// The call that starts an operation, by its deadline.
+pub(in crate::client) type FirstCall = Box<dyn FnOnce(Option<Instant>) -> BoxCall<Operation> + Send>;
+
 /// An operation as it was when its server spoke of it last.
 #[derive(Debug, Default)]
 pub(super) struct LastState {
@@ -33,7 +53,7 @@ pub(super) struct LastState {
     pub(super) name: String,
     pub(super) operation: Option<Operation>,
     /// `true` if the known state has not been reported yet.
-    is_news: bool,
+    pub(super) is_news: bool,
 }
 
 impl LastState {

@@ -52,24 +52,6 @@ impl<T> MessageType<T> {
     }
 }
 
-/// The types of an operation's response and of its metadata.
-pub(super) struct Types<R, M> {
-    pub(super) response: MessageType<R>,
-    pub(super) metadata: MessageType<M>,
-}
-
-impl Types<Any, Any> {
-    pub(super) fn any() -> Self {
-        Self { response: MessageType::any(), metadata: MessageType::any() }
-    }
-}
-
-impl<R: Message + Default, M: Message + Default> Types<R, M> {
-    pub(super) fn of(response: impl Into<Cow<'static, str>>, metadata: impl Into<Cow<'static, str>>) -> Self {
-        Self { response: MessageType::of(response), metadata: MessageType::of(metadata) }
-    }
-}
-
 /// The full name in a type's URL.
 fn type_name(url: &str) -> &str {
     url.rsplit('/').next().unwrap_or(url)

@@ -1,6 +1,6 @@
 //! Messages of a stream that resumes, by prost.
 
-use crate::settings::Codec;
+use crate::client::codec::Codec;
 use bytes::Bytes;
 use gax_streams::__private::{Measured, StreamCodec};
 use http::uri::PathAndQuery;
