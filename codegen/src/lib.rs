@@ -14,7 +14,6 @@ mod generator_config;
 mod include_file;
 mod includes;
 mod join;
-mod kind;
 mod limits;
 mod message_fields;
 mod names;

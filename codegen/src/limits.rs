@@ -27,12 +27,8 @@ pub(crate) fn check(set: &FileDescriptorSet, extern_paths: &[String]) -> Result<
         let types = packages.entry(file.package()).or_default();
         checked.types(&[], file.package(), &file.message_type, &file.enum_type, types);
         for (index, service) in file.service.iter().enumerate() {
-            checked.rust(
-                &[6, as_number(index)],
-                &format!("service {}", service.name()),
-                service.name(),
-                camel,
-            );
+            let what = format!("service {}", service.name());
+            checked.claim(&mut Names::new(), &[6, as_number(index)], what, service.name(), camel);
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(Error::limits(problems)) }
@@ -80,28 +76,26 @@ struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// A name in Rust. One without a letter or digit has none.
-    fn rust(&mut self, path: &[i32], what: &str, name: &str, spell: fn(&str) -> String) -> Option<String> {
+    /// The name that Rust has for what stands there, which no other among those names may have.
+    fn claim(
+        &mut self,
+        names: &mut Names,
+        path: &[i32],
+        what: String,
+        name: &str,
+        spell: impl Fn(&str) -> String,
+    ) -> String {
         let rust = spell(name);
-        if !rust.is_empty() {
-            return Some(rust);
-        }
-        let place = place_at(self.file, path, path.len());
-        self.problems.push(format!(
-            "{place}: the {what} has no name in Rust, because it has neither letters nor digits"
-        ));
-        None
-    }
-
-    /// A name in Rust among its like.
-    fn claim(&mut self, names: &mut Names, path: &[i32], what: String, rust: Option<String>) {
-        let Some(rust) = rust else { return };
-        if let Some(first) = names.get(&rust) {
-            let place = place_at(self.file, path, path.len());
-            self.problems.push(format!("{place}: the {what} and the {first} are both {rust} in Rust"));
+        let problem = if rust.is_empty() {
+            format!("the {what} has no name in Rust, because it has neither letters nor digits")
+        } else if let Some(first) = names.get(&rust) {
+            format!("the {what} and the {first} are both {rust} in Rust")
         } else {
-            names.insert(rust, what);
-        }
+            names.insert(rust.clone(), what);
+            return rust;
+        };
+        self.problems.push(format!("{}: {problem}", place_at(self.file, path, path.len())));
+        rust
     }
 
     /// The messages and enums of a package or message, among the other types of its module.
@@ -120,16 +114,14 @@ impl Checked<'_> {
             }
             let path = [path, &[of_messages, as_number(index)]].concat();
             let own = full_name(scope, message.name());
-            let rust = self.rust(&path, &format!("message {own}"), message.name(), camel);
-            self.claim(names, &path, format!("message {own}"), rust);
+            self.claim(names, &path, format!("message {own}"), message.name(), camel);
             self.message(&path, &own, message);
         }
         for (index, one) in enums.iter().enumerate() {
             let path = [path, &[of_enums, as_number(index)]].concat();
             let own = full_name(scope, one.name());
-            let rust = self.rust(&path, &format!("enum {own}"), one.name(), camel);
-            self.values(&path, one, rust.as_deref().unwrap_or_default());
-            self.claim(names, &path, format!("enum {own}"), rust);
+            let rust = self.claim(names, &path, format!("enum {own}"), one.name(), camel);
+            self.values(&path, one, &rust);
         }
     }
 
@@ -140,9 +132,8 @@ impl Checked<'_> {
             let path = [path, &[2, as_number(index)]].concat();
             let what = format!("field {} of {own}", field.name());
             let oneof = field.oneof_index.filter(|_| !field.proto3_optional());
-            let rust = self.rust(&path, &what, field.name(), if oneof.is_some() { camel } else { snake });
             let among = oneof.map_or(&mut fields, |oneof| variants.entry(oneof).or_default());
-            self.claim(among, &path, what, rust);
+            self.claim(among, &path, what, field.name(), if oneof.is_some() { camel } else { snake });
         }
         let mut names = Names::new();
         for (index, oneof) in message.oneof_decl.iter().enumerate() {
@@ -150,8 +141,7 @@ impl Checked<'_> {
             if variants.contains_key(&as_number(index)) {
                 let path = [path, &[8, as_number(index)]].concat();
                 let what = format!("oneof {} of {own}", oneof.name());
-                let rust = self.rust(&path, &what, oneof.name(), snake);
-                self.claim(&mut fields, &path, what, rust);
+                self.claim(&mut fields, &path, what, oneof.name(), snake);
             }
         }
         self.types(path, own, &message.nested_type, &message.enum_type, &mut names);
@@ -167,11 +157,11 @@ impl Checked<'_> {
             numbers.insert(value.number());
             let path = [path, &[2, as_number(index)]].concat();
             let what = format!("value {} of {}", value.name(), one.name());
-            let name = self.rust(&path, &what, value.name(), camel).map(|name| {
+            self.claim(&mut names, &path, what, value.name(), |name| {
+                let name = camel(name);
                 let short = name.strip_prefix(rust).filter(|rest| rest.starts_with(char::is_uppercase));
                 short.unwrap_or(&name).to_owned()
             });
-            self.claim(&mut names, &path, what, name);
         }
     }
 }

@@ -190,7 +190,7 @@ impl Builder {
         let (annotations, mut unusable) = Annotations::read(&compiled.set, &methods, &types, is_called);
         let yaml = loaded.service_yaml.as_ref();
         let with_extensions = yaml.filter(|_| compiled.has_extensions);
-        let ids = RequestIds::read(with_extensions, &compiled.encoded, &types, is_called)?;
+        let ids = RequestIds::read(with_extensions, &compiled.set, &types, is_called)?;
         let rest = self
             .build_rest
             .then(|| RestDescriptors::new(&compiled.set, methods.clone(), &types, yaml, is_called));

@@ -1,10 +1,10 @@
 //! The fields of requests that clients fill with a new id (AIP-4235).
 
+use super::rpcs::rpcs;
 use crate::Error;
-use crate::descriptors::full_name;
-use gax_table::descriptors::{Field, FileSet, MessageTypes, Method};
+use gax_table::descriptors::{Field, MessageTypes};
 use gax_table::{AutoPopulatedField, ServiceYaml};
-use prost::Message as _;
+use prost_types::{FileDescriptorSet, MethodDescriptorProto};
 use std::collections::HashMap;
 
 /// The fields that clients fill if they are empty, by service and method.
@@ -17,34 +17,24 @@ impl RequestIds {
     /// The fields of the methods that are wanted, by service and name.
     pub(crate) fn read(
         yaml: Option<&ServiceYaml>,
-        encoded: &[u8],
+        set: &FileDescriptorSet,
         types: &MessageTypes,
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Self, Error> {
         let (Some(yaml), mut ids) = (yaml, Self::default()) else { return Ok(Self::default()) };
-        let set = FileSet::decode(encoded).map_err(|error| Error::generator(error.into()))?;
-        for file in &set.file {
-            for service in &file.service {
-                let service_name = full_name(file.package(), service.name());
-                for method in &service.method {
-                    let fields: Vec<&AutoPopulatedField> =
-                        yaml.auto_populated_fields(&service_name, method.name()).collect();
-                    if fields.is_empty() || !is_wanted(&service_name, method.name()) {
-                        continue;
-                    }
-                    let request =
-                        types.messages.get(method.input_type()).map_or(&[][..], |message| &message.field);
-                    for field in &fields {
-                        check(field, method, request).map_err(|problem| {
-                            let help = "AIP-4235 has clients fill strings of unary requests that are not required, with \
-                                        google.api.field_info.format = UUID4";
-                            Error::table(field.error(problem, help), "", None)
-                        })?;
-                    }
-                    let names = fields.iter().map(|field| field.name().to_owned()).collect();
-                    ids.fields.insert((service_name.clone(), method.name().to_owned()), names);
-                }
+        for rpc in rpcs(set).filter(|rpc| is_wanted(&rpc.service, rpc.method.name())) {
+            let fields: Vec<&AutoPopulatedField> =
+                yaml.auto_populated_fields(&rpc.service, rpc.method.name()).collect();
+            let request = types.messages.get(rpc.method.input_type());
+            let request = request.map_or(&[][..], |message| &message.field);
+            for field in &fields {
+                check(field, rpc.method, request).map_err(|problem| {
+                    let help = "AIP-4235 has clients fill strings of unary requests that are not required, with \
+                                google.api.field_info.format = UUID4";
+                    Error::table(field.error(problem, help), "", None)
+                })?;
             }
+            ids.fields.insert(rpc.key(), fields.iter().map(|field| field.name().to_owned()).collect());
         }
         Ok(ids)
     }
@@ -57,7 +47,11 @@ impl RequestIds {
 }
 
 /// Checks that a client may fill the field; the error says why not.
-fn check(field: &AutoPopulatedField, method: &Method, request: &[Field]) -> Result<(), &'static str> {
+fn check(
+    field: &AutoPopulatedField,
+    method: &MethodDescriptorProto,
+    request: &[Field],
+) -> Result<(), &'static str> {
     const REPEATED: i32 = 3;
     const STRING: i32 = 9;
     const REQUIRED: i32 = 2;

@@ -1,8 +1,7 @@
 //! The descriptors that the clients over REST of a build share: all messages, and the RPCs that are called.
 
-use super::annotations::{HTTP, unusable_annotation};
 use super::options::MethodOptions;
-use super::place::place_of;
+use super::rpcs::{HTTP, rpcs};
 use crate::descriptors::full_name;
 use crate::join::JoinedService;
 use gax_table::descriptors::{self, HttpRule, MessageTypes, Method, Service};
@@ -64,24 +63,14 @@ impl RestDescriptors {
     ) -> (Self, Vec<Finding>) {
         let mut rest = Self { set: set.clone(), options, yaml: yaml.cloned(), left_out: HashSet::new() };
         let mut unusable = Vec::new();
-        for file in &set.file {
-            for (number, service) in file.service.iter().enumerate() {
-                let name = full_name(file.package(), service.name());
-                let wanted = service.method.iter().enumerate();
-                for (index, method) in wanted.filter(|(_, method)| is_wanted(&name, method.name())) {
-                    let Some(rule) = rest.rule(&name, method.name()) else { continue };
-                    if let Err(error) = rule.check(method.input_type(), method.output_type(), types) {
-                        let place = if rest.yaml_rule(&name, method.name()).is_some() {
-                            "the service YAML".to_owned()
-                        } else {
-                            place_of(file, [number, index], HTTP)
-                        };
-                        let full_name = format!("{name}.{}", method.name());
-                        let without = "the client over REST does not have it";
-                        unusable.push(unusable_annotation(&place, &full_name, &error, without));
-                        rest.left_out.insert((name.clone(), method.name().to_owned()));
-                    }
-                }
+        for rpc in rpcs(set).filter(|rpc| is_wanted(&rpc.service, rpc.method.name())) {
+            let (service, method) = (rpc.service.as_str(), rpc.method.name());
+            let Some(rule) = rest.rule(service, method) else { continue };
+            if let Err(error) = rule.check(rpc.method.input_type(), rpc.method.output_type(), types) {
+                let of_yaml = rest.yaml_rule(service, method).map(|_| "the service YAML".to_owned());
+                let place = of_yaml.unwrap_or_else(|| rpc.place_of(HTTP));
+                unusable.push(rpc.unusable(&place, &error, "the client over REST does not have it"));
+                rest.left_out.insert(rpc.key());
             }
         }
         (rest, unusable)

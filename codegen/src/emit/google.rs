@@ -24,20 +24,7 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService) -> TokenStream 
     quote!(#service #annotations)
 }
 
-/// For each method the place of its annotations, if it has any.
-pub(super) fn annotated<'a>(
-    emitter: &'a Emitter,
-    joined: &'a JoinedService,
-) -> impl Iterator<Item = Option<TokenStream>> + use<'a> {
-    let mut places = 0_usize..;
-    joined.methods.iter().map(move |method| {
-        annotations(emitter, method)?;
-        let place = Literal::usize_unsuffixed(places.next()?);
-        Some(quote!(annotations: Some(&ANNOTATIONS[#place]),))
-    })
-}
-
-fn annotations(emitter: &Emitter, method: &JoinedMethod) -> Option<TokenStream> {
+pub(super) fn annotations(emitter: &Emitter, method: &JoinedMethod) -> Option<TokenStream> {
     let runtime = &emitter.runtime;
     let params = emitter.annotations.params(&method.service, &method.name);
     let version = emitter.annotations.version(&method.service);

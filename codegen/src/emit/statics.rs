@@ -7,6 +7,7 @@ use crate::join::{JoinedMethod, JoinedService};
 use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, LimitExceeded, MethodKind, RetrySettings};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
+use std::ops::RangeFrom;
 use std::time::Duration;
 
 /// The definitions and methods of a service.
@@ -25,31 +26,22 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
     let polls: Vec<&RetrySettings> =
         joined.methods.iter().filter_map(|method| method.polling.as_ref()).collect();
     let hedges: Vec<&Hedging> = joined.methods.iter().filter_map(|method| method.hedging.as_ref()).collect();
-    let (mut batch, mut poll, mut hedge) = (0_usize.., 0_usize.., 0_usize..);
+    let [mut batch, mut poll, mut hedge, mut annotation] = [0_usize.., 0.., 0.., 0..];
     let google = google::statics(emitter, joined);
-    let mut annotations = google::annotated(emitter, joined);
     let methods = joined.methods.iter().zip(rpcs).map(|(method, rpc)| {
         let JoinedMethod { service, name, .. } = method;
         let path = format!("/{service}/{name}");
         let kind = kind(runtime, method.kind);
         let codes = Literal::usize_unsuffixed(method.codes.index);
         let params = Literal::usize_unsuffixed(method.params.index);
-        let batching = method.batching.as_ref().and_then(|_| batch.next()).map(|index| {
-            let index = Literal::usize_unsuffixed(index);
-            quote!(batching: Some(&BATCHING_SETTINGS[#index]),)
-        });
-        let polling = method.polling.as_ref().and_then(|_| poll.next()).map(|index| {
-            let index = Literal::usize_unsuffixed(index);
-            quote!(polling: Some(&POLLING_SETTINGS[#index]),)
-        });
-        let hedging = method.hedging.as_ref().and_then(|_| hedge.next()).map(|index| {
-            let index = Literal::usize_unsuffixed(index);
-            quote!(hedging: Some(&HEDGING[#index]),)
-        });
+        let batching = place("batching", "BATCHING_SETTINGS", method.batching.is_some(), &mut batch);
+        let polling = place("polling", "POLLING_SETTINGS", method.polling.is_some(), &mut poll);
+        let hedging = place("hedging", "HEDGING", method.hedging.is_some(), &mut hedge);
+        let is_annotated = google::annotations(emitter, method).is_some();
+        let annotated = place("annotations", "ANNOTATIONS", is_annotated, &mut annotation);
         let waits = method.wait_for_ready.map(|waits| quote!(wait_for_ready: Some(#waits),));
         let wait = method.wait_timeout.map(duration).map(|timeout| quote!(wait_timeout: Some(#timeout),));
         let idle = method.idle_timeout.map(duration).map(|timeout| quote!(idle_timeout: Some(#timeout),));
-        let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(host: Some(#host),));
         let idempotent = method.is_idempotent.then(|| quote!(is_idempotent: true,));
@@ -91,6 +83,13 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
         #google
         static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
     }
+}
+
+/// The field of a method that has a place in a list, which has the values of those that have some.
+fn place(field: &str, list: &str, has_one: bool, places: &mut RangeFrom<usize>) -> Option<TokenStream> {
+    let place = Literal::usize_unsuffixed(has_one.then(|| places.next()).flatten()?);
+    let (field, list) = (format_ident!("{field}"), format_ident!("{list}"));
+    Some(quote!(#field: Some(&#list[#place]),))
 }
 
 fn batching_settings(runtime: &TokenStream, settings: &BatchingSettings) -> TokenStream {
