@@ -4,7 +4,7 @@ use crate::endpoint::Http2Connector;
 use crate::error::ConnectionError;
 #[cfg(feature = "_tls")]
 use crate::io::{ClientTls, Encryption};
-use crate::io::{Custom, Dialer, ProxyChoice, ProxyRule, SocketOptions, Tunnel};
+use crate::io::{Custom, Dialer, ProxyChoice, SocketOptions, Tunnel, custom};
 use crate::pool::Pool;
 use crate::resolver::{Address, AddressList, Dns, Place, Resolver, Target, without_user_info};
 use crate::service::Connection;
@@ -223,7 +223,7 @@ impl ConnectionBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        Self { custom: Some(Custom::new(connect)), ..self }
+        Self { custom: Some(custom(connect)), ..self }
     }
 
     /// Notifies an observer of what happens to connections. Those of operations are installed on the client or the layer.
@@ -300,7 +300,7 @@ impl ConnectionBuilder {
         let is_local =
             self.custom.is_some() || self.resolver.is_none() && tunnel.is_none() && target.is_local();
         let resolver = self.resolver.unwrap_or_else(|| match (&tunnel, &target.place) {
-            (Some(Tunnel { rule: ProxyRule { proxy, .. }, host: Some(_) }), _) => {
+            (Some(Tunnel { proxy, host: Some(_), .. }), _) => {
                 Box::new(Dns::new(proxy.host.clone(), proxy.port))
             }
             (_, Place::Host { name, port }) => Box::new(Dns::new(name.clone(), *port)),

@@ -1,6 +1,6 @@
 //! Making the HTTP/2 connections of endpoints.
 
-use crate::endpoint::end_signal::EndSignal;
+use crate::endpoint::counts::EndSignal;
 use crate::endpoint::lifecycle::is_final;
 use crate::endpoint::pooled_connection::PooledConnection;
 use crate::endpoint::race::Race;

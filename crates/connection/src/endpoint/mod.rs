@@ -1,8 +1,6 @@
 //! Endpoints and their connections.
 
-mod backlog;
 mod counts;
-mod end_signal;
 mod health;
 mod http2_connector;
 mod lifecycle;
@@ -10,9 +8,8 @@ mod pooled_connection;
 mod race;
 mod subchannel;
 
-pub(super) use backlog::Backlog;
 pub(super) use health::{Health, State as HealthState};
 pub(super) use http2_connector::{Driving, Http2Connector, drive};
 pub(super) use lifecycle::{ConnectFailure, Lifecycle, Step};
 pub(super) use pooled_connection::{InFlight, PooledConnection, is_of_server};
-pub(super) use subchannel::{Subchannel, Supervisor};
+pub(super) use subchannel::{Backlog, Subchannel, Supervisor};

@@ -1,7 +1,6 @@
 //! A connection that takes calls.
 
-use crate::endpoint::counts::Counts;
-use crate::endpoint::end_signal::EndSignal;
+use crate::endpoint::counts::{Counts, EndSignal};
 use crate::endpoint::lifecycle::Loss;
 use crate::endpoint::subchannel::Subchannel;
 use crate::io::Traffic;

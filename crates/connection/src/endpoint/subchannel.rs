@@ -1,6 +1,5 @@
 //! The parts of an endpoint that its task, its connections and the pool share.
 
-use crate::endpoint::backlog::Backlog;
 use crate::endpoint::counts::Counts;
 use crate::endpoint::health::Health;
 use crate::resolver::{Address, AddressBook};
@@ -8,7 +7,7 @@ use crate::settings::PoolSettings;
 use gax_driver::__private::Locked;
 use gax_driver::observe::Peer;
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -88,14 +87,40 @@ impl Subchannel {
         self.book.lock().give_up(address, until);
     }
 
-    gax_text::getters! { self:
-        pub(crate) counts: &Counts = &self.counts;
-
-        pub(crate) health: &Health = &self.health;
-    }
-
     /// The endpoint as events name it.
     pub(crate) fn name(&self) -> String {
         self.addresses().first().map_or_else(String::new, ToString::to_string)
+    }
+}
+
+/// How many calls wait in the pool, and the bell that says that one of them may go.
+///
+/// A call that is about to wait counts itself before it looks for a stream again, and a stream is free before its call looks here: one
+/// of the two sees the other.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    waiting: AtomicUsize,
+    freed: Notify,
+}
+
+impl Backlog {
+    pub(crate) fn set(&self, waiting: usize) {
+        self.waiting.store(waiting, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) == 0
+    }
+
+    /// A stream is free, or may be.
+    pub(super) fn free(&self) {
+        if !self.is_empty() {
+            self.freed.notify_one();
+        }
+    }
+
+    /// Waits until a stream may be free for a call that waits.
+    pub(crate) async fn freed(&self) {
+        self.freed.notified().await;
     }
 }

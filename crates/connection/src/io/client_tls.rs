@@ -1,6 +1,6 @@
 //! TLS.
 
-use crate::io::custom::BoxIo;
+use crate::io::dialer::BoxIo;
 use gax_wire::__private::KnownProblem;
 use gax_wire::ConnectProblem;
 use rustls::pki_types::pem::PemObject as _;

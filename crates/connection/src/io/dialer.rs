@@ -1,22 +1,46 @@
 //! Making a connection to an address.
 
-use crate::io::custom::{BoxIo, Custom};
-use crate::io::proxy::ProxyRule;
-use crate::io::tunnel::Tunnel;
+use crate::io::proxy::Tunnel;
 use crate::resolver::{Address, check_path};
 use gax_wire::__private::{KnownProblem, dead_peers};
 use gax_wire::ConnectProblem;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
-use std::future::{Ready, ready};
+use std::future::{Future, Ready, ready};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tonic::codegen::StdError;
 use tower_service::Service;
+
+/// Anything that bytes go over.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+pub(crate) type BoxIo = Box<dyn Io>;
+
+type Dialing = Pin<Box<dyn Future<Output = io::Result<BoxIo>> + Send>>;
+
+/// A function of the program that connects.
+pub(crate) type Custom = Arc<dyn Fn(Address) -> Dialing + Send + Sync>;
+
+pub(crate) fn custom<F, T>(connect: impl Fn(Address) -> F + Send + Sync + 'static) -> Custom
+where
+    F: Future<Output = io::Result<T>> + Send + 'static,
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    Arc::new(move |address| {
+        let connecting = connect(address);
+        Box::pin(async move { connecting.await.map(|io| Box::new(io) as BoxIo) })
+    })
+}
 
 /// The options of sockets.
 #[derive(Debug, Clone)]
@@ -39,15 +63,15 @@ impl Dialer {
     /// A connection to that address, which it is named by.
     pub(crate) async fn dial(&self, address: &Address) -> Result<BoxIo, StdError> {
         match (self, address) {
-            (Self::Custom(custom), address) => Ok(custom.dial(address.clone()).await?),
+            (Self::Custom(custom), address) => Ok(custom(address.clone()).await?),
             (Self::Sockets { .. }, Address::Unix(path)) => Ok(unix(path).await?),
             (Self::Sockets { options, tunnel }, Address::Tcp(address)) => match tunnel.as_deref() {
                 // The addresses are the proxy's own.
-                Some(Tunnel { rule, host: Some(host) }) => {
-                    Ok(Box::new(rule.proxy.open(options.dial(vec![*address]).await?, host).await?))
+                Some(Tunnel { proxy, host: Some(host), .. }) => {
+                    Ok(Box::new(proxy.open(options.dial(vec![*address]).await?, host).await?))
                 }
-                Some(Tunnel { rule, host: None }) if rule.is_for(&address.ip().to_string()) => {
-                    let ProxyRule { proxy, .. } = rule;
+                Some(tunnel) if tunnel.is_for(&address.ip().to_string()) => {
+                    let proxy = &tunnel.proxy;
                     let found = tokio::net::lookup_host((&*proxy.host, proxy.port)).await;
                     let found =
                         found.map_err(|error| format!("the proxy {proxy} can't be found: {error}"))?;

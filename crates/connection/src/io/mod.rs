@@ -2,20 +2,16 @@
 
 #[cfg(feature = "_tls")]
 mod client_tls;
-mod custom;
 mod dialer;
 mod proxy;
 mod traffic;
-mod tunnel;
 mod watched_io;
 
 #[cfg(feature = "_tls")]
 pub use client_tls::ClientTls;
 #[cfg(feature = "_tls")]
 pub(super) use client_tls::Encryption;
-pub(super) use custom::{BoxIo, Custom};
-pub(super) use dialer::{Dialer, SocketOptions, late};
-pub(super) use proxy::ProxyRule;
+pub(super) use dialer::{BoxIo, Custom, Dialer, SocketOptions, custom, late};
+pub(super) use proxy::{ProxyChoice, Tunnel};
 pub(super) use traffic::Traffic;
-pub(super) use tunnel::{ProxyChoice, Tunnel};
 pub(super) use watched_io::WatchedIo;

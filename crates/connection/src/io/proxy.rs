@@ -161,35 +161,60 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<Option<String>> {
     }
 }
 
-/// The proxy of a connection, and which hosts it is not for.
-#[derive(Debug)]
-pub(crate) struct ProxyRule {
-    pub(crate) proxy: Proxy,
-    /// `None`: none is exempt.
-    exempt: Option<Exempt>,
+/// Which proxy connections go through.
+pub(crate) enum ProxyChoice {
+    /// The one that the environment names.
+    Environment,
+    /// The one of that URI.
+    Of(String),
+    None,
 }
 
-/// The hosts that the environment's proxy is not for.
+/// How connections get through a proxy.
 #[derive(Debug)]
-struct Exempt(Matcher);
+pub(crate) struct Tunnel {
+    pub(crate) proxy: Proxy,
+    /// The hosts that the environment's proxy is not for. `None`: none is exempt.
+    exempt: Option<Matcher>,
+    /// The host and port that the proxy looks up: the addresses are its own then. `None`: it connects to the addresses that
+    /// it is for.
+    pub(crate) host: Option<String>,
+}
 
-impl Exempt {
-    fn has(&self, host: &str) -> bool {
-        if is_loopback(host) {
-            return true;
-        }
-        let host = without_brackets(host);
-        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        let uri = Uri::builder().scheme("https").authority(host).path_and_query("/").build();
-        uri.is_ok_and(|uri| self.0.intercept(&uri).is_none())
+fn is_exempt(hosts: &Matcher, host: &str) -> bool {
+    if is_loopback(host) {
+        return true;
+    }
+    let host = without_brackets(host);
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    let uri = Uri::builder().scheme("https").authority(host).path_and_query("/").build();
+    uri.is_ok_and(|uri| hosts.intercept(&uri).is_none())
+}
+
+impl ProxyChoice {
+    /// The tunnel to that host, which the proxy looks up if it `is_looked_up` at all; `None`: there is none to it.
+    ///
+    /// # Errors
+    ///
+    /// The proxy can't be used.
+    pub(crate) fn tunnel(&self, host: &str, port: u16, is_looked_up: bool) -> Result<Option<Tunnel>, String> {
+        let tunnel = match self {
+            Self::None => None,
+            Self::Of(uri) => Some(Tunnel::of(uri)?),
+            Self::Environment => Tunnel::of_environment(host, |name| {
+                std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+            })?,
+        };
+        let host = is_looked_up.then(|| format!("{host}:{port}"));
+        Ok(tunnel.map(|tunnel| Tunnel { host, ..tunnel }))
     }
 }
 
-impl ProxyRule {
+impl Tunnel {
     /// That proxy, for all hosts.
     pub(crate) fn of(text: &str) -> Result<Self, String> {
         let proxy = text.parse().map_err(|reason| format!("the proxy can't be used: {reason}"))?;
-        Ok(Self { proxy, exempt: None })
+        Ok(Self { proxy, exempt: None, host: None })
     }
 
     /// The proxy that the environment names for that host; `None`: it names none.
@@ -203,17 +228,17 @@ impl ProxyRule {
         let Some((name, text)) = find(&PROXY) else { return Ok(None) };
         let hosts = find(&EXEMPT).map(|(_, hosts)| hosts).unwrap_or_default();
         // It tells hosts that are exempt: whatever is not has this proxy.
-        let exempt = Exempt(Matcher::builder().all("http://proxy").no(hosts).build());
-        if exempt.has(host) {
+        let exempt = Matcher::builder().all("http://proxy").no(hosts).build();
+        if is_exempt(&exempt, host) {
             return Ok(None);
         }
         let proxy = text.parse().map_err(|reason| format!("the proxy in {name} can't be used: {reason}"))?;
-        Ok(Some(Self { proxy, exempt: Some(exempt) }))
+        Ok(Some(Self { proxy, exempt: Some(exempt), host: None }))
     }
 
     /// Returns whether connections to that host go through the proxy.
     pub(crate) fn is_for(&self, host: &str) -> bool {
-        self.exempt.as_ref().is_none_or(|exempt| !exempt.has(host))
+        self.exempt.as_ref().is_none_or(|hosts| !is_exempt(hosts, host))
     }
 }
 
@@ -225,12 +250,12 @@ fn without_brackets(host: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn environment(variables: &[(&str, &str)]) -> Result<Option<ProxyRule>, String> {
+    fn environment(variables: &[(&str, &str)]) -> Result<Option<Tunnel>, String> {
         environment_of("assets.test", variables)
     }
 
-    fn environment_of(host: &str, variables: &[(&str, &str)]) -> Result<Option<ProxyRule>, String> {
-        ProxyRule::of_environment(host, |name| {
+    fn environment_of(host: &str, variables: &[(&str, &str)]) -> Result<Option<Tunnel>, String> {
+        Tunnel::of_environment(host, |name| {
             variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -276,7 +301,7 @@ mod tests {
         assert!(environment_of("localhost", &socks).unwrap().is_none());
         assert!(environment_of("v1.assets.internal", &socks).unwrap().is_none());
         environment(&socks).unwrap_err();
-        assert!(ProxyRule::of("http://a:1").unwrap().is_for("localhost"));
+        assert!(Tunnel::of("http://a:1").unwrap().is_for("localhost"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A connection whose bytes are seen, and that can be ended from outside.
 
-use crate::io::custom::BoxIo;
+use crate::io::dialer::BoxIo;
 use crate::io::traffic::Traffic;
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -144,7 +144,7 @@ impl Endpoints {
             if endpoint.is_connected() {
                 return Availability::Connected;
             }
-            let (health, life) = (endpoint.subchannel.health().error(), &endpoint.life);
+            let (health, life) = (endpoint.subchannel.health.error(), &endpoint.life);
             if health.is_none() {
                 next = earlier(next, life.next_attempt(now));
             }

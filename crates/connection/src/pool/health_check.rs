@@ -107,7 +107,7 @@ async fn watch(
 
 /// Has an endpoint take calls while its server says that the service is up, if anybody wants to know. Of its connections one asks.
 pub(super) async fn check(pool: &Pool, connection: &Arc<PooledConnection>) {
-    let (settings, health) = (pool.settings(), connection.subchannel().health());
+    let (settings, health) = (pool.settings(), &connection.subchannel().health);
     let Some(service) = &settings.chosen.health else { return pending().await };
     let _asking = health.asking.lock().await;
     let _unknown = Unknown(health);

@@ -161,7 +161,7 @@ impl Pool {
 impl Supervisor for Pool {
     fn fail(&self, subchannel: &Subchannel, peer: &Peer) {
         let Some(ejection) = self.settings.chosen.ejection else { return };
-        if subchannel.counts().fail() < ejection.after {
+        if subchannel.counts.fail() < ejection.after {
             return;
         }
         let mut state = self.state.lock();
@@ -176,7 +176,7 @@ impl Supervisor for Pool {
         if is_out(endpoint) || percent > ejection.max_percent as usize {
             return;
         }
-        subchannel.counts().reset();
+        subchannel.counts.reset();
         let time = endpoint.ejection.begin(ejection.time, moment);
         drop(state);
         self.notify(peer.as_str(), ConnectionChange::Ejected { time });
