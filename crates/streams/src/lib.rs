@@ -2,14 +2,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod codec;
-mod request_ext;
 mod resumed;
 pub mod resumption;
 pub mod subscription;
 
-pub use request_ext::ResumptionExt;
 pub use resumed::{StreamReport, Streams};
-pub use resumption::Resumption;
+pub use resumption::{Resumption, ResumptionExt};
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]

@@ -1,9 +1,8 @@
 //! Connections that are opened by a gRPC call, with the request that the strategy says.
 
 use super::codec::{Measured, StreamCodec};
-use super::connection::{Connection, ConnectionEnd};
+use super::connection::{BodyEnd, Connection, ConnectionEnd};
 use super::connections::{Connections, Ending, StrategyOf};
-use super::tapped_body::BodyEnd;
 use crate::resumption::{Resumer, StreamResumption};
 use gax_driver::Note;
 use gax_driver::protocol::AttemptContext;

@@ -45,7 +45,7 @@ impl TakeOver for Resumption {
     fn take(&self, call: &CallView<'_>) -> Result<Option<Taken>, Status> {
         let is_other = call.kind.is_some_and(|kind| kind != MethodKind::ServerStreaming);
         let message = call.message.filter(|_| !is_other).and_then(BytesCodec::decoded);
-        let strategy = message.and_then(|message| self.over_bytes(&message).ok());
+        let strategy = message.and_then(|message| self.over_bytes(&message));
         Ok(strategy.map(|strategy| run(Resumer::new(Some(strategy), Some(self)), self.is_endless)))
     }
 }

@@ -6,18 +6,16 @@
     reason = "partly for the crates of this repository alone"
 )]
 
-use crate::resumption::over_bytes::OverBytes;
-use crate::resumption::position::ByPosition;
-use crate::resumption::strategy::{BoxResumption, StreamResumption};
+use crate::resumption::strategy::{BoxResumption, Processed, Resume, StreamResumption};
 use crate::resumption::withheld::WithheldLimits;
 use bytes::Bytes;
 use prost::Message;
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
-
-/// The request is no message of the strategy's type.
-pub(super) type BytesError = prost::DecodeError;
+use tonic::Status;
+use tonic_gax::RequestExt as _;
 
 /// Makes the [`StreamResumption`] of each call of a streaming RPC, and says how much of a stream may be withheld.
 ///
@@ -59,47 +57,17 @@ pub(super) type BytesError = prost::DecodeError;
 #[derive(Clone)]
 #[must_use]
 pub struct Resumption {
-    factory: Arc<dyn Factory>,
+    /// A boxed [`Make`] of its messages.
+    make: Arc<dyn Any + Send + Sync>,
+    over_bytes: fn(&dyn Any, &Bytes) -> Option<BoxResumption<Bytes, Bytes>>,
+    types: [TypeId; 2],
+    names: [&'static str; 2],
     pub(crate) limits: WithheldLimits,
     #[doc(hidden)]
     pub is_endless: bool,
 }
 
-trait Factory: Send + Sync {
-    fn types(&self) -> [TypeId; 2];
-
-    fn names(&self) -> [&'static str; 2];
-
-    fn as_any(&self) -> &dyn Any;
-
-    fn over_bytes(&self, first: &Bytes) -> Result<BoxResumption<Bytes, Bytes>, BytesError>;
-}
-
-struct Typed<Q, M>(Box<Make<Q, M>>);
-
 type Make<Q, M> = dyn Fn(&Q) -> BoxResumption<Q, M> + Send + Sync;
-
-impl<Q, M> Factory for Typed<Q, M>
-where
-    Q: Message + Default + 'static,
-    M: Message + Default + 'static,
-{
-    fn types(&self) -> [TypeId; 2] {
-        [TypeId::of::<Q>(), TypeId::of::<M>()]
-    }
-
-    fn names(&self) -> [&'static str; 2] {
-        [type_name::<Q>(), type_name::<M>()]
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn over_bytes(&self, first: &Bytes) -> Result<BoxResumption<Bytes, Bytes>, BytesError> {
-        Ok(Box::new(OverBytes::new((self.0)(&Q::decode(first.clone())?))))
-    }
-}
 
 impl Resumption {
     /// Calls the closure with the request of each call, for the call's strategy.
@@ -110,7 +78,17 @@ impl Resumption {
         M: Message + Default + 'static,
     {
         let make: Box<Make<Q, M>> = Box::new(move |first| Box::new(make(first)));
-        Self { factory: Arc::new(Typed(make)), limits: WithheldLimits::default(), is_endless: false }
+        Self {
+            make: Arc::new(make),
+            over_bytes: |make, first| {
+                let make = make.downcast_ref::<Box<Make<Q, M>>>()?;
+                Some(Box::new(OverBytes { strategy: make(&Q::decode(first.clone()).ok()?) }))
+            },
+            types: [TypeId::of::<Q>(), TypeId::of::<M>()],
+            names: [type_name::<Q>(), type_name::<M>()],
+            limits: WithheldLimits::default(),
+            is_endless: false,
+        }
     }
 
     /// Resumes a stream after the position of its last message.
@@ -128,7 +106,12 @@ impl Resumption {
         K: PartialOrd + Clone + Send + 'static,
     {
         let functions = Arc::new((position, request));
-        Self::new(move |first: &Q| ByPosition::new(first.clone(), Arc::clone(&functions)))
+        Self::new(move |first: &Q| ByPosition {
+            first: first.clone(),
+            last: None,
+            functions: Arc::clone(&functions),
+            message: PhantomData,
+        })
     }
 
     gax_text::setters! { self:
@@ -147,23 +130,42 @@ impl Resumption {
 
     /// The strategy of a call with that request; `None`: the types are others.
     pub fn of<Q: 'static, M: 'static>(&self, first: &Q) -> Option<BoxResumption<Q, M>> {
-        let typed = self.factory.as_any().downcast_ref::<Typed<Q, M>>()?;
-        Some((typed.0)(first))
+        let make = self.make.downcast_ref::<Box<Make<Q, M>>>()?;
+        Some(make(first))
     }
 
     /// The strategy of a call whose messages are bytes.
-    pub fn over_bytes(&self, first: &Bytes) -> Result<BoxResumption<Bytes, Bytes>, BytesError> {
-        self.factory.over_bytes(first)
+    pub fn over_bytes(&self, first: &Bytes) -> Option<BoxResumption<Bytes, Bytes>> {
+        (self.over_bytes)(&*self.make, first)
     }
 
     /// Returns whether it is for requests and responses of those types.
     pub fn is_for(&self, types: [TypeId; 2]) -> bool {
-        self.factory.types() == types
+        self.types == types
     }
 
     /// The names of the types that it is for.
     pub fn type_names(&self) -> [&'static str; 2] {
-        self.factory.names()
+        self.names
+    }
+}
+
+/// Sets a [`Resumption`] on a request.
+pub trait ResumptionExt {
+    /// The request with this resumption in its extensions: the stream of responses is resumed where it breaks off, instead of
+    /// the method's resumption, if a generated client has one.
+    ///
+    /// It works with generated clients and with any other client over a [`RetryLayer`](tonic_gax::RetryLayer). A generated client
+    /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
+    /// request as the resumption's, and passes the stream on unchanged if that can't be done, or if the response is
+    /// compressed ([`RESUMPTION_UNUSED`](tonic_gax::note::RESUMPTION_UNUSED)).
+    #[must_use]
+    fn with_resumption(self, resumption: Resumption) -> Self;
+}
+
+impl<T> ResumptionExt for tonic::Request<T> {
+    fn with_resumption(self, resumption: Resumption) -> Self {
+        self.with_take_over(Arc::new(resumption))
     }
 }
 
@@ -181,6 +183,74 @@ impl fmt::Debug for Resumption {
 impl PartialEq for Resumption {
     fn eq(&self, other: &Self) -> bool {
         let limits = |own: &Self| (own.limits, own.is_endless);
-        Arc::ptr_eq(&self.factory, &other.factory) && limits(self) == limits(other)
+        Arc::ptr_eq(&self.make, &other.make) && limits(self) == limits(other)
+    }
+}
+
+/// Decodes messages for the strategy, and encodes what it has made.
+struct OverBytes<Q, M> {
+    strategy: BoxResumption<Q, M>,
+}
+
+impl<Q: Message, M: Message + Default> StreamResumption for OverBytes<Q, M> {
+    type Request = Bytes;
+    type Response = Bytes;
+
+    fn process(&mut self, bytes: &mut Bytes) -> Processed {
+        // One that is no such message goes to the client, which says so.
+        let Ok(mut message) = M::decode(bytes.clone()) else { return Processed::Deliver };
+        let processed = self.strategy.process(&mut message);
+        if processed == Processed::Replaced {
+            *bytes = message.encode_to_vec().into();
+        }
+        processed
+    }
+
+    fn resume(&mut self, failure: &Status) -> Resume<Bytes> {
+        let encoded = |request: Q| request.encode_to_vec().into();
+        match self.strategy.resume(failure) {
+            Resume::Again(request) => Resume::Again(encoded(request)),
+            Resume::Anew(request) => Resume::Anew(encoded(request)),
+            Resume::Stop => Resume::Stop,
+        }
+    }
+
+    fn is_retryable(&self, failure: &Status) -> Option<bool> {
+        self.strategy.is_retryable(failure)
+    }
+}
+
+/// Continues behind the position of the last message.
+struct ByPosition<Q, M, K, P, R> {
+    first: Q,
+    last: Option<K>,
+    functions: Arc<(P, R)>,
+    message: PhantomData<fn(&M)>,
+}
+
+impl<Q, M, K, P, R> StreamResumption for ByPosition<Q, M, K, P, R>
+where
+    Q: Clone + Send,
+    K: PartialOrd + Clone + Send,
+    P: Fn(&M) -> K + Send + Sync,
+    R: Fn(&Q, K) -> Q + Send + Sync,
+{
+    type Request = Q;
+    type Response = M;
+
+    fn process(&mut self, message: &mut M) -> Processed {
+        let position = (self.functions.0)(message);
+        if self.last.as_ref().is_some_and(|last| position <= *last) {
+            return Processed::Skip;
+        }
+        self.last = Some(position);
+        Processed::Deliver
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<Q> {
+        Resume::Again(match &self.last {
+            Some(last) => (self.functions.1)(&self.first, last.clone()),
+            None => self.first.clone(),
+        })
     }
 }

@@ -5,18 +5,14 @@
 //! ([`ResumptionExt::with_resumption`](crate::ResumptionExt::with_resumption)).
 
 mod factory;
-mod over_bytes;
-mod position;
 mod resumer;
-mod settled;
 mod strategy;
 mod stream_progress;
 #[cfg(test)]
 mod tests;
-mod wait;
 mod withheld;
 
-pub use factory::Resumption;
+pub use factory::{Resumption, ResumptionExt};
 pub use resumer::Resumer;
 pub use strategy::{Processed, Resume, StreamResumption};
 pub(crate) use stream_progress::StreamProgress;
