@@ -127,47 +127,27 @@ pub trait Reported {
     fn operation_report(&self) -> Option<OperationReport>;
 }
 
-impl Reported for OperationReport {
-    fn operation_report(&self) -> Option<OperationReport> {
-        Some(self.clone())
-    }
+macro_rules! reported {
+    ($($(#[$attribute:meta])* $kind:ty $([$generic:ident])?: $of:ident => $report:expr;)+) => {$(
+        $(#[$attribute])*
+        impl $(<$generic>)? Reported for $kind {
+            fn operation_report(&self) -> Option<OperationReport> {
+                let $of = self;
+                $report
+            }
+        }
+    )+};
 }
 
-impl Reported for Status {
-    fn operation_report(&self) -> Option<OperationReport> {
-        OperationError::of(self).map(|error| error.report().clone())
-    }
-}
-
-impl<T> Reported for Response<T> {
-    fn operation_report(&self) -> Option<OperationReport> {
-        self.extensions().get().cloned()
-    }
-}
-
-impl<T> Reported for http::Response<T> {
-    fn operation_report(&self) -> Option<OperationReport> {
-        self.extensions().get().cloned()
-    }
-}
-
-#[cfg(feature = "http")]
-impl Reported for gax_http::HttpError {
-    fn operation_report(&self) -> Option<OperationReport> {
-        Some(self.report().clone())
-    }
-}
-
-impl<E> Reported for RetryError<E> {
-    fn operation_report(&self) -> Option<OperationReport> {
-        Some(self.report().clone())
-    }
-}
-
-impl<T> Reported for RetryOutcome<T> {
-    fn operation_report(&self) -> Option<OperationReport> {
-        Some(self.report().clone())
-    }
+reported! {
+    OperationReport: report => Some(report.clone());
+    Status: status => OperationError::of(status).map(|error| error.report().clone());
+    Response<T> [T]: response => response.extensions().get().cloned();
+    http::Response<T> [T]: response => response.extensions().get().cloned();
+    #[cfg(feature = "http")]
+    gax_http::HttpError: error => Some(error.report().clone());
+    RetryError<E> [E]: error => Some(error.report().clone());
+    RetryOutcome<T> [T]: outcome => Some(outcome.report().clone());
 }
 
 impl<T: Reported, E: Reported> Reported for Result<T, E> {

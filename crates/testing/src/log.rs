@@ -6,7 +6,6 @@ use bytes::Bytes;
 use gax_driver::__private::{Clock, Locked};
 use gax_wire::__private::grpc_timeout;
 use http::HeaderMap;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -51,32 +50,23 @@ impl Arrival {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The `grpc-timeout` header as it came.
-    #[must_use]
-    pub fn grpc_timeout(&self) -> Option<&str> {
-        self.header("grpc-timeout")
-    }
+    gax_text::getters! { self:
+        /// The `grpc-timeout` header as it came.
+        pub grpc_timeout: Option<&str> = self.header("grpc-timeout");
 
-    /// How many attempts the client says that it has made before (`grpc-previous-rpc-attempts`).
-    #[must_use]
-    pub fn previous_attempts(&self) -> Option<usize> {
-        previous(&self.headers)
-    }
+        /// How many attempts the client says that it has made before (`grpc-previous-rpc-attempts`).
+        pub previous_attempts: Option<usize> = previous(&self.headers);
 
-    /// The `grpc-timeout`, if there is one that can be read.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Duration> {
-        self.grpc_timeout().and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()))
-    }
+        /// The `grpc-timeout`, if there is one that can be read.
+        pub deadline: Option<Duration> =
+            self.grpc_timeout().and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
 
-    /// The `grpc-timeout` in milliseconds.
-    ///
-    /// # Panics
-    ///
-    /// It is not a whole number of milliseconds: virtual time counts exactly.
-    #[must_use]
-    pub fn timeout(&self) -> Option<u64> {
-        self.deadline().map(milliseconds)
+        /// The `grpc-timeout` in milliseconds.
+        ///
+        /// # Panics
+        ///
+        /// It is not a whole number of milliseconds: virtual time counts exactly.
+        pub timeout: Option<u64> = self.deadline().map(milliseconds);
     }
 }
 
@@ -109,11 +99,7 @@ struct Seen {
 #[derive(Clone)]
 struct Listener(Arc<dyn Fn(Arrival) + Send + Sync>);
 
-impl fmt::Debug for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Listener")
-    }
-}
+gax_text::short_debug! { self: Listener {} }
 
 impl Default for Log {
     fn default() -> Self {
@@ -161,29 +147,25 @@ impl Log {
         self.arrivals().iter().map(|arrival| (at(arrival), arrival.timeout())).collect()
     }
 
-    /// How many requests the server is busy with: they came, and were neither replied to in full nor given up.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_testing::{Script, VirtualServer};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() {
-    /// let server = VirtualServer::start(Script::new());
-    /// // After the calls of a test, none of them may continue at the server.
-    /// assert_eq!(server.log().open(), 0);
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn open(&self) -> usize {
-        self.open.load(Ordering::Relaxed)
-    }
+    gax_text::getters! { self:
+        /// How many requests the server is busy with: they came, and were neither replied to in full nor given up.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use gax_testing::{Script, VirtualServer};
+        ///
+        /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+        /// # async fn main() {
+        /// let server = VirtualServer::start(Script::new());
+        /// // After the calls of a test, none of them may continue at the server.
+        /// assert_eq!(server.log().open(), 0);
+        /// # }
+        /// ```
+        pub open: usize = self.open.load(Ordering::Relaxed);
 
-    /// How much time has passed since the log was made.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.clock.elapsed()
+        /// How much time has passed since the log was made.
+        pub elapsed: Duration = self.clock.elapsed();
     }
 
     fn notify(&self, arrival: Option<Arrival>) {

@@ -81,35 +81,22 @@ impl VirtualServer {
         Self { channel: pipes.channel(), pipes, log }
     }
 
-    /// A channel to it; clones share the connection.
-    #[must_use]
-    pub fn channel(&self) -> Channel {
-        self.channel.clone()
-    }
+    gax_text::getters! { self:
+        /// A channel to it; clones share the connection.
+        pub channel: Channel = self.channel.clone();
 
-    /// Makes connections to it, for clients of another kind: a tower service, as hyper-util's clients take one. They have to
-    /// speak HTTP/2 from the start.
-    #[must_use]
-    pub fn connector(&self) -> Pipes {
-        self.pipes.clone()
-    }
+        /// Makes connections to it, for clients of another kind: a tower service, as hyper-util's clients take one. They have to
+        /// speak HTTP/2 from the start.
+        pub connector: Pipes = self.pipes.clone();
 
-    /// The log of the requests that reached it.
-    #[must_use]
-    pub fn log(&self) -> &Log {
-        &self.log
-    }
+        /// The log of the requests that reached it.
+        pub log: &Log = &self.log;
 
-    /// The requests that reached it.
-    #[must_use]
-    pub fn arrivals(&self) -> Vec<Arrival> {
-        self.log.arrivals()
-    }
+        /// The requests that reached it.
+        pub arrivals: Vec<Arrival> = self.log.arrivals();
 
-    /// When each request came, and its `grpc-timeout`, in milliseconds.
-    #[must_use]
-    pub fn seen(&self) -> Vec<(u64, Option<u64>)> {
-        self.log.seen()
+        /// When each request came, and its `grpc-timeout`, in milliseconds.
+        pub seen: Vec<(u64, Option<u64>)> = self.log.seen();
     }
 }
 

@@ -42,22 +42,15 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The settings.
-    #[must_use]
-    pub fn settings(&self) -> &RetrySettings {
-        &self.settings
-    }
+    gax_text::getters! { self:
+        /// The settings.
+        pub settings: &RetrySettings = &self.settings;
 
-    /// The codes that are retried.
-    #[must_use]
-    pub fn codes(&self) -> CodeSet {
-        [Code::Unavailable, Code::DeadlineExceeded].into()
-    }
+        /// The codes that are retried.
+        pub codes: CodeSet = [Code::Unavailable, Code::DeadlineExceeded].into();
 
-    /// How it is hedged, if it is. Its request is safe to repeat.
-    #[must_use]
-    pub fn hedging(&self) -> Option<Hedging> {
-        self.hedging
+        /// How it is hedged, if it is. Its request is safe to repeat.
+        pub hedging: Option<Hedging> = self.hedging;
     }
 
     /// The settings, the codes and the hedging together.

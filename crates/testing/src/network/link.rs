@@ -6,9 +6,9 @@ use super::frames::{
     ACK, CANCEL, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE,
     MAX_CONCURRENT_STREAMS, PREFACE, RST_STREAM, SETTINGS, WINDOW_UPDATE, frame, goaway, header, setting,
 };
-use super::link_state::LinkState;
 use super::pipes::wait;
 use gax_driver::__private::{Clock, Locked};
+use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
 use std::io;
 use std::time::Duration;
@@ -405,5 +405,49 @@ impl<W: AsyncWrite + Unpin> Link<W> {
             wait(every).await;
         }
         Ok(())
+    }
+}
+
+/// The state of a connection: what has come over it, and which of its faults have happened.
+#[derive(Default)]
+struct LinkState {
+    /// By fault, whether it has happened.
+    happened: Vec<bool>,
+    is_silent: bool,
+    stalled: Vec<(Direction, Option<Duration>)>,
+    requests: u32,
+    last_stream: u32,
+    open: BTreeSet<u32>,
+    /// When each stream began, where streams are ended after a time.
+    begun: VecDeque<(Duration, u32)>,
+    /// Streams that the proxy has ended.
+    ended: BTreeSet<u32>,
+    is_leaving: bool,
+    has_settings: bool,
+    /// Acknowledgements of settings that the server knows nothing about.
+    acknowledgements: u32,
+}
+
+impl LinkState {
+    /// A frame of the client; whether it begins a request. `None`: the server is not to get it.
+    fn receive(&mut self, frame: &Frame, now: Duration) -> Option<bool> {
+        if frame.kind == SETTINGS && frame.has(ACK) && self.acknowledgements > 0 {
+            self.acknowledgements -= 1;
+            return None;
+        }
+        let is_later = frame.stream > self.last_stream;
+        if is_later && self.is_leaving || self.ended.contains(&frame.stream) {
+            return None;
+        }
+        let is_new = is_later && frame.kind == HEADERS;
+        if is_new {
+            self.last_stream = frame.stream;
+            self.requests += 1;
+            self.open.insert(frame.stream);
+            self.begun.push_back((now, frame.stream));
+        } else if frame.kind == RST_STREAM {
+            self.open.remove(&frame.stream);
+        }
+        Some(is_new)
     }
 }

@@ -7,8 +7,6 @@ mod frames;
 #[cfg(feature = "http")]
 mod http;
 mod link;
-mod link_state;
-mod pipe;
 mod pipes;
 mod raw_frame;
 mod raw_server;
@@ -23,9 +21,8 @@ pub use fault_proxy::FaultProxy;
 pub(crate) use frames::{GOAWAY, frame, goaway};
 #[cfg(feature = "http")]
 pub use http::{HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, TEST_ID};
-pub use pipe::Pipe;
 pub(crate) use pipes::wait;
-pub use pipes::{Pipes, pipes};
+pub use pipes::{Pipe, Pipes, pipes};
 pub use raw_frame::RawFrame;
 pub use raw_server::{RawRequest, RawServer};
 #[cfg(feature = "connection")]

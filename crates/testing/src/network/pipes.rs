@@ -1,8 +1,8 @@
 //! Connections over memory.
 
-use super::pipe::Pipe;
 use gax_driver::__private::{Clock, Locked, Timer};
 use http::Uri;
+use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use std::future::{Ready, poll_fn, ready};
 use std::io;
@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_stream::Stream;
 use tonic::transport::{Channel, Endpoint};
@@ -164,4 +164,46 @@ pub(crate) async fn wait(time: Duration) {
     }
     let (until, mut timer) = (Clock::start().at(time), Timer::default());
     poll_fn(|cx| timer.poll_at(until, cx)).await;
+}
+
+/// The client's end of a connection that is not a socket: it has nothing to say of itself.
+#[derive(Debug)]
+pub struct Pipe<S>(S);
+
+impl<S> Pipe<S> {
+    /// Around one end of it.
+    #[must_use]
+    pub fn new(io: S) -> Self {
+        Self(io)
+    }
+}
+
+impl<S> Connection for Pipe<S> {
+    fn connected(&self) -> Connected {
+        Connected::new()
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Pipe<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Pipe<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, data)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
 }

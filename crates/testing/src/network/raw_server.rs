@@ -132,46 +132,27 @@ impl RawServer {
         Self { pipes, state }
     }
 
-    /// A channel to it.
-    #[must_use]
-    pub fn channel(&self) -> Channel {
-        self.pipes.channel()
-    }
+    gax_text::getters! { self:
+        /// A channel to it.
+        pub channel: Channel = self.pipes.channel();
 
-    /// Makes connections to it, for clients of another kind. They have to speak HTTP/2 from the start.
-    #[must_use]
-    pub fn connector(&self) -> Pipes {
-        self.pipes.clone()
-    }
+        /// Makes connections to it, for clients of another kind. They have to speak HTTP/2 from the start.
+        pub connector: Pipes = self.pipes.clone();
 
-    /// For each request, the number of the connection that it came over, from 1.
-    #[must_use]
-    pub fn requests(&self) -> Vec<u32> {
-        self.seen().into_iter().map(|request| request.connection).collect()
-    }
+        /// For each request, the number of the connection that it came over, from 1.
+        pub requests: Vec<u32> = self.seen().into_iter().map(|request| request.connection).collect();
 
-    /// When each request came.
-    #[must_use]
-    pub fn times(&self) -> Vec<Duration> {
-        self.seen().into_iter().map(|request| request.at).collect()
-    }
+        /// When each request came.
+        pub times: Vec<Duration> = self.seen().into_iter().map(|request| request.at).collect();
 
-    /// When each `PING` of a client came.
-    #[must_use]
-    pub fn pings(&self) -> Vec<Duration> {
-        self.state.log.change(|log| log.pings.clone())
-    }
+        /// When each `PING` of a client came.
+        pub pings: Vec<Duration> = self.state.log.change(|log| log.pings.clone());
 
-    /// When it has ended a connection for too many pings.
-    #[must_use]
-    pub fn goodbyes(&self) -> Vec<Duration> {
-        self.state.log.change(|log| log.goodbyes.clone())
-    }
+        /// When it has ended a connection for too many pings.
+        pub goodbyes: Vec<Duration> = self.state.log.change(|log| log.goodbyes.clone());
 
-    /// The requests, in the order in which they came.
-    #[must_use]
-    pub fn seen(&self) -> Vec<RawRequest> {
-        self.state.log.change(|log| log.requests.clone())
+        /// The requests, in the order in which they came.
+        pub seen: Vec<RawRequest> = self.state.log.change(|log| log.requests.clone());
     }
 }
 

@@ -1,7 +1,6 @@
 //! An emulator of Cloud Storage, for tests of programs that upload and download.
 
 mod arrival;
-mod call;
 mod emulator;
 mod fault;
 mod faults;
@@ -11,8 +10,7 @@ mod shared;
 mod state;
 mod wire;
 
-pub use arrival::StorageArrival;
-pub use call::StorageCall;
+pub use arrival::{StorageArrival, StorageCall};
 pub use emulator::StorageEmulator;
 pub use fault::StorageFault;
 pub use state::StorageObject;

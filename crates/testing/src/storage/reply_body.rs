@@ -8,7 +8,6 @@ use super::wire::Reply;
 use bytes::Bytes;
 use gax_driver::__private::{Clock, Timer};
 use http_body::{Body, Frame, SizeHint};
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -18,13 +17,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Broken;
 
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection breaks because of a fault of the emulator")
-    }
-}
-
-impl std::error::Error for Broken {}
+gax_text::error_text! { Broken {}, "the connection breaks because of a fault of the emulator" }
 
 /// The body of a reply.
 pub(crate) struct ReplyBody {

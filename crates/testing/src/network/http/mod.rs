@@ -1,13 +1,9 @@
 //! An HTTP/1.1 peer that follows a script.
 
-mod arrival;
 mod connection;
 mod message;
 mod peer;
-mod reply;
 mod script;
 
-pub use arrival::HttpArrival;
 pub use peer::HttpPeer;
-pub use reply::{HttpChange, HttpReply};
-pub use script::{HttpScript, TEST_ID};
+pub use script::{HttpArrival, HttpChange, HttpReply, HttpScript, TEST_ID};

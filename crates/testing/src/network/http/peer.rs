@@ -137,39 +137,23 @@ impl HttpPeer {
         end.unwrap_or(End::Closed)
     }
 
-    /// Its script.
-    #[must_use]
-    pub fn script(&self) -> &HttpScript {
-        &self.shared.script
-    }
+    gax_text::getters! { self:
+        /// Its script.
+        pub script: &HttpScript = &self.shared.script;
 
-    /// The requests that arrived so far.
-    #[must_use]
-    pub fn arrivals(&self) -> Vec<HttpArrival> {
-        self.shared.arrivals.lock().clone()
-    }
+        /// The requests that arrived so far.
+        pub arrivals: Vec<HttpArrival> = self.shared.arrivals.lock().clone();
 
-    /// When requests arrived, in milliseconds.
-    #[must_use]
-    pub fn times(&self) -> Vec<u128> {
-        self.arrivals().iter().map(|arrival| arrival.at.as_millis()).collect()
-    }
+        /// When requests arrived, in milliseconds.
+        pub times: Vec<u128> = self.arrivals().iter().map(|arrival| arrival.at.as_millis()).collect();
 
-    /// How many connections were made.
-    #[must_use]
-    pub fn accepted(&self) -> usize {
-        self.shared.accepted.load(Ordering::SeqCst)
-    }
+        /// How many connections were made.
+        pub accepted: usize = self.shared.accepted.load(Ordering::SeqCst);
 
-    /// How many connections are open.
-    #[must_use]
-    pub fn connections(&self) -> usize {
-        self.shared.open.load(Ordering::SeqCst)
-    }
+        /// How many connections are open.
+        pub connections: usize = self.shared.open.load(Ordering::SeqCst);
 
-    /// The time since the peer's start.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.shared.clock.elapsed()
+        /// The time since the peer's start.
+        pub elapsed: Duration = self.shared.clock.elapsed();
     }
 }

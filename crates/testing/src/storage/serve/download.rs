@@ -1,8 +1,7 @@
 //! Contents of objects.
 
 use super::exchange::{Exchange, Stop};
-use super::finish::CONDITION;
-use super::insert::KEY_HASH;
+use super::insert::{CONDITION, KEY_HASH};
 use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
 use crate::storage::state::StorageObject;

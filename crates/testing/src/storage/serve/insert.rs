@@ -1,9 +1,11 @@
-//! Uploads in one request, and the starts of others.
+//! Uploads in one request, the starts of others, and the objects that they become.
 
 use super::exchange::{Exchange, Stop};
-use super::finish::CONDITION;
-use crate::storage::state::{CHUNK, Checksums, ObjectUpload, Preconditions, Protocol, Session, Stage};
+use crate::storage::state::{
+    CHUNK, Checksums, ObjectUpload, Preconditions, Protocol, Session, Stage, StorageObject,
+};
 use crate::storage::wire::{Reply, related_parts};
+use bytes::Bytes;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 
@@ -88,6 +90,47 @@ impl Exchange {
         })
     }
 
+    /// Makes the object, if its checksums are right and its preconditions hold; returns its metadata.
+    pub(crate) fn make_object(&self, upload: ObjectUpload) -> Result<Bytes, Stop> {
+        let mut object =
+            StorageObject::of_upload(upload.content.into(), &upload.metadata, upload.content_type);
+        if let Some(mismatch) = upload.promised.mismatch(object.checksums()) {
+            return Err(Stop::error(400, &mismatch));
+        }
+        object.key_hash = upload.key_hash;
+        self.shared.state.change(|state| {
+            let there = state.objects.get(&upload.bucket, &upload.name);
+            if let Some(status) = upload.preconditions.refusal(there, false) {
+                return Err(Stop::error(status, CONDITION));
+            }
+            let object = state.objects.put(&upload.bucket, &upload.name, object);
+            Ok(object.resource(&upload.bucket, &upload.name).to_string().into())
+        })
+    }
+
+    /// Makes the object of an upload by several requests; returns its metadata.
+    pub(crate) fn finish(&self) -> Result<Bytes, Stop> {
+        let id = &self.route.id;
+        let upload = self.shared.state.change(|state| {
+            let session = &mut state.sessions.get_mut(id)?.upload;
+            let content = std::mem::take(&mut session.content);
+            let promised = Checksums::in_headers(&self.head.headers).or(session.promised.clone());
+            Some(ObjectUpload { content, promised, ..session.clone() })
+        });
+        let Some(upload) = upload else { return Err(Stop::error(404, NO_SESSION)) };
+        let made = self.make_object(upload);
+        self.shared.state.change(|state| {
+            if let Some(session) = state.sessions.get_mut(id) {
+                session.stage = match &made {
+                    Ok(resource) => Stage::Finished(resource.clone()),
+                    // Nothing can be done with it any longer.
+                    Err(_) => Stage::Expired(410),
+                };
+            }
+        });
+        made
+    }
+
     /// The URI of a session, at the host that the request was sent to.
     fn session_uri(&self, id: &str) -> String {
         let uri = &self.head.uri;
@@ -101,3 +144,6 @@ impl Exchange {
 
 /// The header with the hash of the key that an object is encrypted with.
 pub(crate) const KEY_HASH: &str = "x-goog-encryption-key-sha256";
+
+pub(crate) const CONDITION: &str = "At least one of the pre-conditions you specified did not hold.";
+pub(crate) const NO_SESSION: &str = "No such upload.";

@@ -1,7 +1,7 @@
 //! Metadata, lists and deletions of objects.
 
 use super::exchange::{Exchange, Stop};
-use super::finish::CONDITION;
+use super::insert::CONDITION;
 use super::route::Route;
 use crate::storage::state::{Preconditions, StorageObject};
 use crate::storage::wire::Reply;

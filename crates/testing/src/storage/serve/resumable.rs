@@ -1,9 +1,8 @@
-//! Cloud Storage's protocol of uploads that can be resumed, and what it shares with the universal one.
+//! Uploads that can be resumed: by Cloud Storage's protocol, and by Google's universal one, `X-Goog-Upload-*`.
 
 use super::exchange::{Exchange, Stop};
-use super::finish::NO_SESSION;
+use super::insert::NO_SESSION;
 use super::route::Route;
-use super::universal::{IS_FINAL, active};
 use crate::storage::fault::Action;
 use crate::storage::reply_body::length;
 use crate::storage::state::{CHUNK, Protocol, Stage};
@@ -22,7 +21,7 @@ struct Unpersisted {
 
 impl Exchange {
     /// The stage of the session, how much of it has been persisted, and its declared length.
-    pub(crate) fn session(&self) -> Result<(Stage, u64, Option<u64>), Stop> {
+    fn session(&self) -> Result<(Stage, u64, Option<u64>), Stop> {
         let Route { id, protocol, .. } = &self.route;
         let session = self.shared.state.change(|state| {
             let session = state.sessions.get(id).filter(|session| session.protocol == *protocol)?;
@@ -34,11 +33,7 @@ impl Exchange {
     /// Receives bytes of an upload that begin at the first place, of which none are persisted behind the second one. Whatever ends
     /// the request, those that came are persisted, up to a multiple of the granularity; all of them, if the request ends well.
     /// Returns the place of the request's end.
-    pub(crate) async fn persist(
-        &mut self,
-        body: &mut Incoming,
-        (place, most): (u64, u64),
-    ) -> Result<u64, Stop> {
+    async fn persist(&mut self, body: &mut Incoming, (place, most): (u64, u64)) -> Result<u64, Stop> {
         let limit = match self.action() {
             Some(Action::Persisted(bytes)) => place.saturating_add(*bytes).min(most),
             _ => most,
@@ -152,7 +147,7 @@ impl Exchange {
     }
 
     /// The reply of an upload that continues, with the bytes that have been persisted.
-    pub(crate) fn incomplete(&self, persisted: u64) -> Reply {
+    fn incomplete(&self, persisted: u64) -> Reply {
         let persisted = match self.action() {
             Some(Action::Claimed(bytes)) => *bytes,
             _ => persisted,
@@ -173,7 +168,7 @@ impl Exchange {
 }
 
 /// The reply to what is sent to an upload that is over.
-pub(crate) fn over(stage: &Stage, protocol: Protocol) -> Option<Reply> {
+fn over(stage: &Stage, protocol: Protocol) -> Option<Reply> {
     let is_universal = protocol == Protocol::Universal;
     match stage {
         Stage::Active => None,
@@ -191,4 +186,52 @@ pub(crate) fn over(stage: &Stage, protocol: Protocol) -> Option<Reply> {
 fn is_uneven(first: u64, last: u64, total: Option<u64>) -> bool {
     let end = last.saturating_add(1);
     total != Some(end) && !(end - first).is_multiple_of(CHUNK) && !end.is_multiple_of(CHUNK)
+}
+
+impl Exchange {
+    /// Bytes of an upload, its end, or both.
+    pub(crate) async fn upload_universal(&mut self, body: &mut Incoming) -> Result<Reply, Stop> {
+        let (stage, persisted, declared) = self.session()?;
+        let commands = self.header("x-goog-upload-command").unwrap_or_default();
+        let is_last = commands.split(',').any(|command| command.trim() == "finalize");
+        let offset = self.header("x-goog-upload-offset").map(str::parse::<u64>);
+        let sent = self.announced();
+        let refusal = match (&stage, offset) {
+            (Stage::Finished(_), _) => Some(Reply::error(400, IS_FINAL)),
+            (Stage::Cancelled | Stage::Expired(_), _) => over(&stage, Protocol::Universal),
+            (Stage::Active, Some(Ok(offset))) if offset != persisted => Some(active(
+                Reply::error(409, "The offset differs from the number of bytes received."),
+                persisted,
+            )),
+            (Stage::Active, None) if !is_last => Some(Reply::error(400, "X-Goog-Upload-Offset is missing.")),
+            (Stage::Active, Some(Err(_))) => Some(Reply::error(400, "X-Goog-Upload-Offset is not a number.")),
+            (Stage::Active, _) => {
+                sent.is_some_and(|sent| !is_last && (sent == 0 || !sent.is_multiple_of(CHUNK))).then(|| {
+                    Reply::error(400, "A chunk that isn't the last one has a multiple of 262144 bytes.")
+                })
+            }
+        };
+        if let Some(reply) = refusal {
+            self.drain(body).await?;
+            return Ok(reply);
+        }
+        let most = declared.unwrap_or(u64::MAX);
+        let end = self.persist(body, (persisted, most)).await?;
+        let (_, persisted, _) = self.session()?;
+        if declared.is_some_and(|declared| end > declared || (is_last && end < declared)) {
+            return Ok(Reply::error(400, "The length differs from X-Goog-Upload-Header-Content-Length."));
+        }
+        if is_last && end == persisted {
+            let reply = Reply::json(self.finish()?);
+            return Ok(reply.with("x-goog-upload-status", "final"));
+        }
+        Ok(self.incomplete(persisted))
+    }
+}
+
+const IS_FINAL: &str = "The upload is already final.";
+
+/// The reply of an upload that continues.
+fn active(reply: Reply, received: u64) -> Reply {
+    reply.with("x-goog-upload-status", "active").with("x-goog-upload-size-received", received)
 }

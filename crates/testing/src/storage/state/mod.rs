@@ -2,13 +2,12 @@
 
 mod checksums;
 mod object;
-mod objects;
 mod preconditions;
 mod session;
 
 pub use object::StorageObject;
 
 pub(crate) use checksums::Checksums;
-pub(crate) use objects::Objects;
+pub(crate) use object::Objects;
 pub(crate) use preconditions::Preconditions;
 pub(crate) use session::{CHUNK, ObjectUpload, Protocol, Session, Stage};
