@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod error;
 mod headers;
 mod http_rule;
 mod http_service;
@@ -14,10 +13,10 @@ mod response;
 mod rest_service;
 mod transport;
 
-pub use error::RestError;
 pub use http_rule::HttpRule;
 pub use http_service::RestHttpService;
 pub use options::RestOptions;
+pub use problem::RestError;
 pub use response::RestBody;
 pub use transport::RestTransport;
 

@@ -1,9 +1,9 @@
 //! The RPCs of descriptors, each with its binding to HTTP.
 
-use crate::error::RestError;
 use crate::http_rule::HttpRule;
 use crate::messages::add_error_details;
 use crate::options::Encoded;
+use crate::problem::RestError;
 use crate::request::Binding;
 use gax_table::descriptors::{FileSet, full_name};
 use http::Uri;

@@ -1,7 +1,7 @@
 //! The options of a REST transport.
 
-use crate::error::RestError;
 use crate::http_rule::HttpRule;
+use crate::problem::RestError;
 use gax_retry::Compatibility;
 use http::Uri;
 use std::fmt;

@@ -1,10 +1,11 @@
-//! The statuses of attempts that failed before a server's status was there.
+//! What is wrong with descriptors and rules, and the statuses of attempts that failed before a server's status was there.
 
 use gax_driver::credentials::CredentialsError;
 use gax_http::__private::{Part, classify};
 use gax_retry::Code;
 use gax_retry::http::TransportFailure;
 use gax_wire::__private::{BoxError, ClassifiedError, Finality, LayerError, Reach, chain, explain};
+use std::fmt;
 use std::sync::Arc;
 use tonic::Status;
 use tonic_gax::CodeExt as _;
@@ -60,3 +61,22 @@ fn status(code: Code, message: String, reach: Reach, finality: Finality, source:
     status.set_source(Arc::new(ClassifiedError { code, reach, finality, source }));
     status
 }
+
+/// Why a REST transport can't be made of some descriptors or rules: one sentence, with the RPC in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestError {
+    message: String,
+}
+
+impl RestError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+
+    /// The rule of that RPC can't be used.
+    pub(super) fn of_rule(method: &str, problem: impl fmt::Display) -> Self {
+        Self::new(format!("the google.api.http rule of {method} can't be used: {problem}"))
+    }
+}
+
+gax_text::error_text! { RestError { message }, "{message}" }

@@ -1,8 +1,8 @@
 //! The descriptors of generated clients.
 
-use crate::error::RestError;
 use crate::methods::Methods;
 use crate::options::RestOptions;
+use crate::problem::RestError;
 use crate::transport::RestTransport;
 use gax_client::__private::config_of;
 use gax_client::ClientSettings;

@@ -1,17 +1,18 @@
 //! A transport of generated clients that speaks HTTP and JSON.
 
-use crate::error::RestError;
 use crate::headers::{grpc_headers, http_headers};
 use crate::http_service::RestHttpService;
 use crate::methods::{Methods, RestMethod};
 use crate::options::RestOptions;
-use crate::problem::{broken, refused};
-use crate::request::{HttpParts, Unfit, read_message};
+use crate::problem::{RestError, broken, refused};
+use crate::request::{HttpParts, Unfit};
 use crate::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
+use bytes::{Buf as _, Bytes};
 use gax_http::__private::Part;
 use gax_retry::Code;
 use http::header::CONTENT_TYPE;
 use http::{Method, Uri};
+use http_body_util::BodyExt as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor};
 use std::fmt;
 use std::future::Future;
@@ -258,4 +259,24 @@ fn method<'a, 'b>(methods: &'a Methods, path: &'b str) -> Result<(&'b str, &'a A
         ));
     }
     Ok((prefix, method))
+}
+
+/// Reads the one message of a request, without its prefix.
+async fn read_message(body: Body) -> Result<Bytes, Status> {
+    let mut frames = body.collect().await?.to_bytes();
+    let prefix = frames.split_to(frames.len().min(5));
+    let (compressed, length) = match *prefix {
+        [compressed, a, b, c, d] => (compressed, u32::from_be_bytes([a, b, c, d])),
+        _ => return Err(refused(Code::Internal, "the request has no message")),
+    };
+    if compressed != 0 {
+        return Err(refused(
+            Code::Unimplemented,
+            "the request is compressed, which REST does not support: remove send_compressed",
+        ));
+    }
+    if usize::try_from(length) != Ok(frames.remaining()) {
+        return Err(refused(Code::Internal, "the request is not one message"));
+    }
+    Ok(frames)
 }

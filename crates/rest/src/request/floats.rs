@@ -67,8 +67,8 @@ macro_rules! unchanged {
 
 /// Messages consist of maps, lists and single values.
 macro_rules! impossible {
-    ($($function:ident($($argument:ty),*) -> $compound:ty,)*) => {
-        $(fn $function(self, $(_: $argument),*) -> Result<$compound, S::Error> {
+    ($($function:ident$([$generic:ident])?($($argument:ty),*) -> $compound:ty,)*) => {
+        $(fn $function$(<$generic: Serialize + ?Sized>)?(self, $(_: $argument),*) -> Result<$compound, S::Error> {
             Err(S::Error::custom("messages have no values of this kind"))
         })*
     };
@@ -108,6 +108,9 @@ impl<S: Serializer> Serializer for Floats<S> {
         serialize_struct(&'static str, usize) -> Self::SerializeStruct,
         serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant,
         serialize_unit_variant(&'static str, u32, &'static str) -> S::Ok,
+        serialize_some[T](&T) -> S::Ok,
+        serialize_newtype_struct[T](&'static str, &T) -> S::Ok,
+        serialize_newtype_variant[T](&'static str, u32, &'static str, &T) -> S::Ok,
     }
 
     fn serialize_f32(self, value: f32) -> Result<S::Ok, S::Error> {
@@ -126,30 +129,8 @@ impl<S: Serializer> Serializer for Floats<S> {
         self.0.serialize_none()
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
-        self.0.serialize_some(&WithFloats(value))
-    }
-
     fn serialize_unit(self) -> Result<S::Ok, S::Error> {
         self.0.serialize_unit()
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<S::Ok, S::Error> {
-        self.0.serialize_newtype_struct(name, &WithFloats(value))
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        index: u32,
-        variant: &'static str,
-        value: &T,
-    ) -> Result<S::Ok, S::Error> {
-        self.0.serialize_newtype_variant(name, index, variant, &WithFloats(value))
     }
 
     fn serialize_seq(self, length: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {

@@ -3,10 +3,8 @@
 mod binding;
 mod field_path;
 mod floats;
-mod message;
 mod path;
 mod query;
 mod scalar;
 
 pub(super) use binding::{Binding, HttpParts, Unfit};
-pub(super) use message::read_message;

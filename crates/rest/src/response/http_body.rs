@@ -2,15 +2,17 @@
 
 use crate::http_service::RestHttpService;
 use crate::problem::{broken, too_long, unreadable};
-use crate::response::gzip::Unpacked;
 use bytes::{Buf as _, Bytes};
+use flate2::write::MultiGzDecoder;
 use gax_http::__private::Part;
 use gax_wire::__private::BoxError;
 use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use std::future::poll_fn;
+use std::io::{self, Write as _};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tonic::Status;
@@ -65,7 +67,7 @@ impl HttpBytes {
         }
     }
 
-    fn corrupt(&self, error: &std::io::Error, is_cut: bool) -> Status {
+    fn corrupt(&self, error: &io::Error, is_cut: bool) -> Status {
         unreadable(format!("the response is not valid gzip: {error}"), is_cut, self.is_java)
     }
 
@@ -89,5 +91,58 @@ impl HttpBytes {
             }
         }
         all
+    }
+}
+
+/// A body's bytes, as they are after decompression.
+enum Unpacked {
+    /// It is not compressed.
+    Plain,
+    Gzip {
+        decoder: Box<MultiGzDecoder<Vec<u8>>>,
+        is_blank: bool,
+    },
+}
+
+impl Unpacked {
+    /// By the headers of the response; or the encoding that was not requested.
+    fn of(headers: &HeaderMap) -> Result<Self, String> {
+        match headers.get(CONTENT_ENCODING).map(|value| value.as_bytes().to_ascii_lowercase()) {
+            None => Ok(Self::Plain),
+            Some(value) if value == b"identity" => Ok(Self::Plain),
+            Some(value) if value == b"gzip" || value == b"x-gzip" => {
+                Ok(Self::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), is_blank: true })
+            }
+            Some(value) => Err(String::from_utf8_lossy(&value).into_owned()),
+        }
+    }
+
+    /// Appends what the next bytes of the body are. It stops soon after the limit: then some of the bytes are left.
+    fn unpack(&mut self, bytes: &mut Bytes, into: &mut Vec<u8>, limit: usize) -> io::Result<()> {
+        // A few bytes may become a thousand times as many.
+        const PIECE: usize = 1024;
+        match self {
+            Self::Plain => into.extend_from_slice(&std::mem::take(bytes)),
+            Self::Gzip { decoder, is_blank } => {
+                while !bytes.is_empty() && into.len() <= limit {
+                    *is_blank = false;
+                    decoder.write_all(&bytes.split_to(bytes.len().min(PIECE)))?;
+                    // The decoder holds a part back until then.
+                    decoder.flush()?;
+                    into.append(decoder.get_mut());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what is left at the body's end. A body without a byte is one without compression, too: it may have been one of a
+    /// status or a verb that has no body.
+    fn finish(&mut self, into: &mut Vec<u8>) -> io::Result<()> {
+        if let Self::Gzip { decoder, is_blank: false } = self {
+            decoder.try_finish()?;
+            into.append(decoder.get_mut());
+        }
+        Ok(())
     }
 }
