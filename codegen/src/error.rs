@@ -4,7 +4,7 @@ use gax_table::{Finding, TableError};
 use gax_text::Escaped;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
-use std::path::PathBuf;
+use std::path::Path;
 use std::{fmt, io};
 
 /// Why code can't be generated: where, what, and what to do.
@@ -33,28 +33,24 @@ const LIMITS: &str = "rename what is named, or generate its messages elsewhere a
                       one item of Rust of each";
 
 enum ErrorKind {
-    Table {
-        error: TableError,
-        source: Option<NamedSource<String>>,
-    },
+    Table { error: TableError, source: Option<NamedSource<String>> },
     Protos(protox::Error),
-    /// The place, or the file alone.
-    Editions(String),
-    /// Things that Rust code can't be generated for: each problem with its place.
-    Limits(Vec<String>),
-    UnknownNames(Vec<Finding>),
-    Option {
-        option: String,
-        problem: String,
-        help: &'static str,
-    },
-    Io {
-        action: &'static str,
-        path: PathBuf,
-        error: io::Error,
-    },
-    Generator(io::Error),
+    Own(OwnError),
 }
+
+/// What is wrong with neither one table nor the syntax of protos.
+#[derive(Default)]
+struct OwnError {
+    code: &'static str,
+    message: String,
+    help: Option<&'static str>,
+    /// Names in the table that no proto has.
+    unknown: Vec<Finding>,
+    source: Option<io::Error>,
+}
+
+const UNKNOWN_NAMES: &str = "retry::unknown-method";
+const OF_PROTOS: [&str; 2] = ["build::editions", "build::limits"];
 
 impl Error {
     /// A table that has no meaning; `text` is the table's.
@@ -63,37 +59,55 @@ impl Error {
         Self(Box::new(ErrorKind::Table { error, source }))
     }
 
+    fn own(error: OwnError) -> Self {
+        Self(Box::new(ErrorKind::Own(error)))
+    }
+
     pub(crate) fn unknown_names(findings: Vec<Finding>) -> Self {
-        Self(Box::new(ErrorKind::UnknownNames(findings)))
+        let names: Vec<String> = findings.iter().map(described).collect();
+        let message = format!("the retry table has names that no proto has: {}", names.join("; "));
+        let help = Some("correct the table, or allow unknown names with deny_unknown_methods(false)");
+        Self::own(OwnError { code: UNKNOWN_NAMES, message, help, unknown: findings, source: None })
     }
 
     /// An option of the builder that can't be used, such as `extern_path(".a", "1")`.
-    pub(crate) fn option(option: impl Into<String>, problem: impl Into<String>, help: &'static str) -> Self {
-        Self(Box::new(ErrorKind::Option { option: option.into(), problem: problem.into(), help }))
+    pub(crate) fn option(option: &str, problem: impl fmt::Display, help: &'static str) -> Self {
+        let message = format!("{option}: {problem}");
+        Self::own(OwnError { code: "build::option", message, help: Some(help), ..OwnError::default() })
     }
 
-    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, error: io::Error) -> Self {
-        Self(Box::new(ErrorKind::Io { action, path: path.into(), error }))
+    pub(crate) fn io(action: &'static str, path: &Path, error: io::Error) -> Self {
+        let message = format!("can't {action} {}: {error}", path.display());
+        Self::own(OwnError { code: "build::io", message, source: Some(error), ..OwnError::default() })
     }
 
     pub(crate) fn generator(error: io::Error) -> Self {
-        Self(Box::new(ErrorKind::Generator(error)))
+        let message = format!("prost can't generate code: {error}");
+        Self::own(OwnError { code: "build::generator", message, source: Some(error), ..OwnError::default() })
     }
 
-    /// A file that says `edition` where others say `syntax`.
-    pub(crate) fn editions(place: impl Into<String>) -> Self {
-        Self(Box::new(ErrorKind::Editions(place.into())))
+    /// A file that says `edition` where others say `syntax`; its place, or the file alone.
+    pub(crate) fn editions(place: &str) -> Self {
+        let message = format!("{place}: the file uses editions, which prost 0.14 does not have");
+        let [code, _] = OF_PROTOS;
+        Self::own(OwnError { code, message, help: Some(EDITIONS), ..OwnError::default() })
     }
 
     /// Protos that Rust code can't be generated for; each problem begins with its place.
-    pub(crate) fn limits(problems: Vec<String>) -> Self {
-        Self(Box::new(ErrorKind::Limits(problems)))
+    pub(crate) fn limits(problems: &[String]) -> Self {
+        let [_, code] = OF_PROTOS;
+        let message = problems.join("; ");
+        Self::own(OwnError { code, message, help: Some(LIMITS), ..OwnError::default() })
     }
 
     /// Returns whether a retry table is at fault.
     #[must_use]
     pub fn is_table(&self) -> bool {
-        matches!(*self.0, ErrorKind::Table { .. } | ErrorKind::UnknownNames(_))
+        match &*self.0 {
+            ErrorKind::Table { .. } => true,
+            ErrorKind::Protos(_) => false,
+            ErrorKind::Own(own) => own.code == UNKNOWN_NAMES,
+        }
     }
 
     /// The error of a retry table that can't be read, with the others of its file.
@@ -108,14 +122,18 @@ impl Error {
     /// Returns whether the protos don't compile, or have what Rust code can't be generated for.
     #[must_use]
     pub fn is_protos(&self) -> bool {
-        matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_) | ErrorKind::Limits(_))
+        match &*self.0 {
+            ErrorKind::Table { .. } => false,
+            ErrorKind::Protos(_) => true,
+            ErrorKind::Own(own) => OF_PROTOS.contains(&own.code),
+        }
     }
 
     /// The names in retry tables that no proto has, where
     /// [`deny_unknown_methods`](crate::Builder::deny_unknown_methods) makes them an error.
     pub fn unknown_methods(&self) -> &[Finding] {
         match &*self.0 {
-            ErrorKind::UnknownNames(findings) => findings,
+            ErrorKind::Own(own) => &own.unknown,
             _ => &[],
         }
     }
@@ -132,13 +150,7 @@ impl Error {
                 Some("name the directory that its path starts from as an include path".to_owned())
             }
             ErrorKind::Protos(error) => error.help().map(|help| help.to_string()),
-            ErrorKind::Editions(_) => Some(EDITIONS.to_owned()),
-            ErrorKind::Limits(_) => Some(LIMITS.to_owned()),
-            ErrorKind::UnknownNames(_) => {
-                Some("correct the table, or allow unknown names with deny_unknown_methods(false)".to_owned())
-            }
-            ErrorKind::Option { help, .. } => Some((*help).to_owned()),
-            ErrorKind::Io { .. } | ErrorKind::Generator(_) => None,
+            ErrorKind::Own(own) => own.help.map(str::to_owned),
         }
     }
 }
@@ -161,32 +173,16 @@ impl fmt::Display for ErrorKind {
             }
             // protox keeps the place for `Debug`.
             ErrorKind::Protos(error) => write!(f, "{error:?}"),
-            ErrorKind::Editions(place) => {
-                write!(f, "{place}: the file uses editions, which prost 0.14 does not have")
-            }
-            ErrorKind::Limits(problems) => f.write_str(&problems.join("; ")),
-            ErrorKind::UnknownNames(findings) => {
-                f.write_str("the retry table has names that no proto has: ")?;
-                for (index, finding) in findings.iter().enumerate() {
-                    f.write_str(if index > 0 { "; " } else { "" })?;
-                    write_finding(f, finding)?;
-                }
-                Ok(())
-            }
-            ErrorKind::Option { option, problem, .. } => write!(f, "{option}: {problem}"),
-            ErrorKind::Io { action, path, error } => write!(f, "can't {action} {}: {error}", path.display()),
-            ErrorKind::Generator(error) => write!(f, "prost can't generate code: {error}"),
+            ErrorKind::Own(own) => f.write_str(&own.message),
         }
     }
 }
 
-/// A finding on one line, without its severity and rule.
-fn write_finding(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
-    if let Some(origin) = finding.origin() {
-        write!(f, "{origin}: ")?;
-    }
-    f.write_str(finding.message())?;
-    finding.help().map_or(Ok(()), |help| write!(f, " ({help})"))
+/// A finding in one line.
+fn described(finding: &Finding) -> String {
+    let origin = finding.origin().map(|origin| format!("{origin}: ")).unwrap_or_default();
+    let help = finding.help().map(|help| format!(" ({help})")).unwrap_or_default();
+    format!("{origin}{}{help}", finding.message())
 }
 
 impl fmt::Debug for Error {
@@ -202,11 +198,7 @@ impl StdError for Error {
         match &*self.0 {
             ErrorKind::Table { error, .. } => error.source(),
             ErrorKind::Protos(error) => error.source(),
-            ErrorKind::Io { error, .. } | ErrorKind::Generator(error) => Some(error),
-            ErrorKind::Editions(_)
-            | ErrorKind::Limits(_)
-            | ErrorKind::UnknownNames(_)
-            | ErrorKind::Option { .. } => None,
+            ErrorKind::Own(own) => own.source.as_ref().map(|error| error as _),
         }
     }
 }
@@ -216,12 +208,7 @@ impl Diagnostic for Error {
         let code: &str = match &*self.0 {
             ErrorKind::Table { .. } => "retry::table",
             ErrorKind::Protos(error) => return error.code(),
-            ErrorKind::Editions(_) => "build::editions",
-            ErrorKind::Limits(_) => "build::limits",
-            ErrorKind::UnknownNames(_) => "retry::unknown-method",
-            ErrorKind::Option { .. } => "build::option",
-            ErrorKind::Io { .. } => "build::io",
-            ErrorKind::Generator(_) => "build::generator",
+            ErrorKind::Own(own) => own.code,
         };
         Some(Box::new(code))
     }
@@ -234,7 +221,7 @@ impl Diagnostic for Error {
         match &*self.0 {
             ErrorKind::Table { source, .. } => source.as_ref().map(|source| source as &dyn SourceCode),
             ErrorKind::Protos(error) => error.source_code(),
-            _ => None,
+            ErrorKind::Own(_) => None,
         }
     }
 

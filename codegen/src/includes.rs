@@ -49,13 +49,7 @@ impl FileResolver for Include {
 /// Why a proto can't be read. protox prints the debug form.
 struct Unreadable(String);
 
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unreadable {}
+gax_text::error_text! { self: Unreadable => None, "{}", self.0 }
 
 impl fmt::Debug for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

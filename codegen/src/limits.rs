@@ -31,7 +31,7 @@ pub(crate) fn check(set: &FileDescriptorSet, extern_paths: &[String]) -> Result<
             checked.claim(&mut Names::new(), &[6, as_number(index)], what, service.name(), camel);
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::limits(problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(Error::limits(&problems)) }
 }
 
 /// Takes RPCs out of the services that have no name in Rust, such as `_`.
