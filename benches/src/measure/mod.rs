@@ -3,13 +3,11 @@
 mod clock;
 mod instructions;
 mod lane;
-mod one_core;
 mod runtime;
 mod turns;
 
 pub use clock::{Cost, Stopwatch, moment};
 pub use instructions::{Counted, count as instructions};
 pub use lane::{Lane, Way};
-pub use one_core::stay_on_one_core;
-pub use runtime::{paused, runtime};
+pub use runtime::{paused, runtime, stay_on_one_core};
 pub use turns::{Summary, Turns, by_turns};

@@ -2,8 +2,6 @@
 
 mod canned;
 mod contender;
-mod shape;
 
 pub use canned::CannedStream;
-pub use contender::{RAW, StreamContender, generated, layered, layered_resuming, raw, resuming};
-pub use shape::{Shape, part};
+pub use contender::{RAW, Shape, StreamContender, generated, layered, layered_resuming, part, raw, resuming};

@@ -3,14 +3,17 @@
 use crate::description::Batching;
 use crate::driver::BatchDriver;
 use crate::element::ElementFuture;
-use crate::error::{AddError, BatcherError};
+use crate::error::{AddError, AddResult, BatcherError};
 use crate::shared::Shared;
 use crate::state::{Entered, State};
 use crate::totals::BatcherTotals;
-use crate::waiting::Waiting;
-use gax_retry::batching::{BatchingPolicy, ElementSize};
+use gax_retry::batching::{BatchingPolicy, ElementSize, Ticket};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 /// Accepts elements one at a time, and sends them in batches. Use it for log entries, messages or rows that many tasks produce.
 ///
@@ -207,3 +210,34 @@ impl<T, R, E> Clone for Batcher<T, R, E> {
 }
 
 gax_text::short_debug! { self: [T, R, E] Batcher<T, R, E> { name: self.shared().name } }
+
+/// Waits until the batcher has taken the element or refuses it. Dropped before that, it takes the element with it.
+struct Waiting<'a, T, R, E> {
+    shared: &'a Shared<T, R, E>,
+    /// `None`: the result has been returned.
+    ticket: Option<Ticket>,
+    receiver: oneshot::Receiver<AddResult<T, R, E>>,
+}
+
+impl<T, R, E> Future for Waiting<'_, T, R, E> {
+    type Output = AddResult<T, R, E>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match Pin::new(&mut self.receiver).poll(cx) {
+            Poll::Ready(Ok(result)) => {
+                self.ticket = None;
+                Poll::Ready(result)
+            }
+            // The state that has the element sends its result before it drops the sender.
+            Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<T, R, E> Drop for Waiting<'_, T, R, E> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            self.shared.change(|state, now, after| state.withdraw(ticket, now, after));
+        }
+    }
+}

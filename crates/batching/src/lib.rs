@@ -13,7 +13,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod totals;
-mod waiting;
 
 pub use batcher::Batcher;
 pub use call::BatchCall;

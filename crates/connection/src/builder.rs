@@ -16,7 +16,6 @@ use gax_wire::__private::KnownProblem;
 use gax_wire::__private::dead_peers::{KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::HeaderValue;
 use http::uri::{Authority, Scheme};
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -345,9 +344,4 @@ impl ConnectionBuilder {
     }
 }
 
-impl fmt::Debug for ConnectionBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = without_user_info(&self.target);
-        f.debug_struct("ConnectionBuilder").field("target", &target).finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: ConnectionBuilder { target: without_user_info(&self.target) } }

@@ -13,7 +13,6 @@ mod request;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod response;
-mod response_future;
 mod segments;
 mod service;
 mod shared_state;
@@ -30,8 +29,7 @@ pub use crate::request::{IntoReplay, Replay, ReplayBody};
 #[cfg(feature = "reqwest")]
 pub use crate::reqwest::{ReqwestRequestBuilder, ReqwestService};
 pub use crate::response::HttpResponseBody;
-pub use crate::response_future::HttpResponseFuture;
-pub use crate::service::HttpRetryService;
+pub use crate::service::{HttpResponseFuture, HttpRetryService};
 pub use gax_driver::{CallOptions, LivePolicies, OperationOptions, OperationReport};
 pub use gax_retry::http::{
     Classification, HostPattern, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,

@@ -1,6 +1,5 @@
 //! Errors of elements that were taken.
 
-use crate::element::detail::BatchDetail;
 use gax_driver::OperationReport;
 use gax_text::Escaped;
 use std::error::Error;
@@ -54,24 +53,17 @@ impl<E> ElementError<E> {
         Self::new(failure, None, None)
     }
 
-    /// Why it has no reply.
-    #[must_use]
-    pub fn failure(&self) -> ElementFailure {
-        self.failure
-    }
+    gax_text::getters! { self:
+        /// Why it has no reply.
+        pub failure: ElementFailure = self.failure;
 
-    /// The error of its batch, which it shares with the others of the batch, or its own. `None`: there is none, also where
-    /// every attempt of the batch ran into its RPC timeout.
-    #[must_use]
-    pub fn cause(&self) -> Option<&E> {
-        self.cause.as_deref()
-    }
+        /// The error of its batch, which it shares with the others of the batch, or its own. `None`: there is none, also where
+        /// every attempt of the batch ran into its RPC timeout.
+        pub cause: Option<&E> = self.cause.as_deref();
 
-    /// The report of the batch's operation. Over an RPC: where the failure came from an operation, or the report was
-    /// [asked for](gax_driver::CallOptions::report).
-    #[must_use]
-    pub fn report(&self) -> Option<&OperationReport> {
-        self.batch.as_ref()?.report()
+        /// The report of the batch's operation. Over an RPC: where the failure came from an operation, or the report was
+        /// [asked for](gax_driver::CallOptions::report).
+        pub report: Option<&OperationReport> = self.batch.as_ref()?.report();
     }
 }
 
@@ -120,5 +112,18 @@ impl<E: Error + 'static> Error for ElementError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         // The error itself is in the text.
         self.cause.as_deref().and_then(Error::source)
+    }
+}
+
+/// Shared by the elements of a batch.
+#[derive(Debug)]
+pub(crate) struct BatchDetail {
+    pub(crate) elements: usize,
+    pub(crate) report: Option<OperationReport>,
+}
+
+impl BatchDetail {
+    pub(crate) fn report(&self) -> Option<&OperationReport> {
+        self.report.as_ref()
     }
 }

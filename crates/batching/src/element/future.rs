@@ -1,7 +1,6 @@
 //! An element's future, and its reply.
 
-use crate::element::detail::BatchDetail;
-use crate::element::error::{ElementError, ElementFailure};
+use crate::element::error::{BatchDetail, ElementError, ElementFailure};
 use gax_driver::OperationReport;
 use std::future::Future;
 use std::pin::Pin;
@@ -36,17 +35,13 @@ impl<R> Batched<R> {
         self.value
     }
 
-    /// How many elements its batch had.
-    #[must_use]
-    pub fn batch_elements(&self) -> usize {
-        self.batch.elements
-    }
+    gax_text::getters! { self:
+        /// How many elements its batch had.
+        pub batch_elements: usize = self.batch.elements;
 
-    /// The report of the batch's operation. Over an RPC: if there is more to report than that the first attempt succeeded, or
-    /// if it was [asked for](gax_driver::CallOptions::report).
-    #[must_use]
-    pub fn report(&self) -> Option<&OperationReport> {
-        self.batch.report()
+        /// The report of the batch's operation. Over an RPC: if there is more to report than that the first attempt succeeded, or
+        /// if it was [asked for](gax_driver::CallOptions::report).
+        pub report: Option<&OperationReport> = self.batch.report();
     }
 }
 

@@ -1,12 +1,11 @@
 //! An element: its size and key, its future, its reply or error.
 
-mod detail;
 mod error;
 mod future;
 mod interned;
 mod reader;
 
-pub(crate) use detail::BatchDetail;
+pub(crate) use error::BatchDetail;
 pub use error::{ElementError, ElementFailure};
 pub(crate) use future::ElementResult;
 pub use future::{Batched, ElementFuture};

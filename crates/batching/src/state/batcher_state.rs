@@ -5,9 +5,8 @@
 
 use crate::element::{ElementError, ElementFailure, ElementFuture, Key};
 use crate::error::{AddError, AddRefusal, AddResult};
-use crate::outcome::Ended;
+use crate::outcome::{Ended, results};
 use crate::state::deferred::{Deferred, Reply, Waiter};
-use crate::state::results::results;
 use crate::totals::BatcherTotals;
 use gax_retry::batching::{
     Added, BatchAction, BatchId, Batches, BatchingPolicy, ElementSize, NewElement, ReadyBatch, Refusal,

@@ -2,7 +2,6 @@
 
 mod batcher_state;
 mod deferred;
-mod results;
 
 pub(crate) use batcher_state::{BegunBatch, Entered, Phase, State, Turn};
 pub(crate) use deferred::Deferred;

@@ -1,11 +1,14 @@
 //! The settings of a generated client.
 
 use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
-use crate::settings::client_config::ClientConfig;
+use crate::settings::client_config::{ClientConfig, Followed};
 use crate::settings::stub_settings::StubSettings;
-use gax_driver::{OperationOptions, ReplayOptions, RetryBudgets};
+use gax_driver::__private::CurrentPolicies;
+use gax_driver::__private::unused_names::{unknown_names, warn_of};
+use gax_driver::{LivePolicies, OperationOptions, ReplayOptions, RetryBudgets};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings of a generated client: those of its RPCs, and the options of all calls.
@@ -86,6 +89,27 @@ impl<S: GoogleStub> ClientSettings<S> {
 }
 
 impl<S> ClientSettings<S> {
+    /// Takes the settings of RPCs from live policies, such as those of a `SettingsHandle` of `gax-table`, by the same rules as when
+    /// the client was generated. Changes of the stub settings override them, and so does a retry budget that is set here.
+    /// Default: the settings don't change.
+    pub fn live(mut self, live: impl AsRef<LivePolicies>) -> Self {
+        let live = live.as_ref();
+        self.config.options.observers.follow(live);
+        let known: Arc<[Box<str>]> = self.config.stub.paths().map(String::into_boxed_str).collect();
+        let paths = Arc::clone(&known);
+        let look = move |current: &CurrentPolicies, _: Option<&()>| {
+            warn_of(|| unknown_names(&current.policies, paths.iter().map(|path| &**path)));
+        };
+        let known = live.follow(look, Some(known));
+        self.config.followed = Some(Followed { live: live.clone(), _known: known });
+        self
+    }
+
+    /// Returns the paths of the RPCs, as retry tables name them: for `deny_unknown_methods` of a table or of a handle.
+    pub fn methods(&self) -> impl Iterator<Item = String> {
+        self.config.stub.paths()
+    }
+
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget that all RPCs share,
     /// observers, reports, jitter and more. Clones of these settings share the budget, and so do the clients made of them. Default: the
     /// rules and the throttling of the retry table.

@@ -3,7 +3,6 @@
 pub(crate) mod call_settings;
 pub(crate) mod client_config;
 pub(crate) mod client_settings;
-mod followed;
 pub(crate) mod method_info;
 mod operation_call_settings;
 #[cfg(feature = "serde")]

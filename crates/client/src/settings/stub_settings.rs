@@ -4,7 +4,7 @@ use crate::settings::call_settings::CallSettings;
 use crate::settings::method_info::MethodInfo;
 use crate::settings::operation_call_settings::OperationCallSettings;
 use gax_retry::settings::SettingsProblem;
-use gax_retry::{Code, Hedging, MethodKind, MethodSettings, RetrySettings, SettingsError};
+use gax_retry::{Code, Hedging, MethodKind, MethodPolicies, MethodSettings, RetrySettings, SettingsError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -186,9 +186,33 @@ impl StubSettings {
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
         self.methods.iter().zip(&self.calls)
     }
+
+    /// The paths of the RPCs, by the names that a retry table has for them. Those that are mixed in have two.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = String> {
+        self.calls().flat_map(|(method, _)| {
+            let (service, own) = (method.table_service(), method.service());
+            let path = |service| format!("{service}/{}", method.name());
+            [Some(path(service)), (own != service).then(|| path(own))].into_iter().flatten()
+        })
+    }
+
+    /// The settings of each RPC as they would be if the client had been generated with those policies. What the program has
+    /// changed overrides it; but hedging that is for idempotent RPCs only is off where the policies say that the RPC is not.
+    pub(crate) fn calls_by(&self, policies: &MethodPolicies) -> Vec<CallSettings> {
+        let calls = self.calls().map(|(method, own)| {
+            let path = format!("{}/{}", method.table_service(), method.name());
+            let by_policies = policies.find(&path).cloned().map(CallSettings::from).unwrap_or_default();
+            let call = own.over(&call_by_table(method), &by_policies);
+            match policies.is_idempotent(&path) {
+                Some(false) => call.hedged_only_if_allowed(),
+                _ => call,
+            }
+        });
+        calls.collect()
+    }
 }
 
-pub(super) fn call_by_table(method: &MethodInfo) -> CallSettings {
+fn call_by_table(method: &MethodInfo) -> CallSettings {
     let settings = MethodSettings::new(method.retry_settings().clone(), method.retryable_codes())
         .hedging(method.hedging().copied())
         .wait_for_ready(method.wait_for_ready())

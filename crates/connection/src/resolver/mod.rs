@@ -1,13 +1,11 @@
 //! Where the addresses of endpoints come from.
 
 mod address;
-mod address_book;
 mod resolve;
 mod target;
 
 pub use address::Address;
-pub(super) use address::check_path;
-pub(super) use address_book::AddressBook;
+pub(super) use address::{AddressBook, check_path};
 pub(super) use resolve::Dns;
 pub use resolve::{AddressList, ResolveFuture, Resolver};
 pub use target::TargetError;

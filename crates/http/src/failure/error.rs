@@ -97,23 +97,16 @@ impl HttpError {
         Self::new(report, Broken::Failed { failure: None, problem: None, source }, None)
     }
 
-    /// The report of the operation.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.report
-    }
+    gax_text::getters! { self:
+        /// The report of the operation.
+        pub report: &OperationReport = &self.report;
 
-    /// Why no further attempt was made.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.report.stop_reason()
-    }
+        /// Why no further attempt was made.
+        pub stop_reason: Option<StopReason> = self.report.stop_reason();
 
-    /// The failure below HTTP; `None` if it was the request's own fault (its body failed, its URI has
-    /// no host).
-    #[must_use]
-    pub fn failure(&self) -> Option<TransportFailure> {
-        self.broken.failure()
+        /// The failure below HTTP; `None` if it was the request's own fault (its body failed, its URI has
+        /// no host).
+        pub failure: Option<TransportFailure> = self.broken.failure();
     }
 
     /// The code of the attempt that the operation ended with: the last one or, of hedges, the one that decided. Without an

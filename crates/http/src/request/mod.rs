@@ -1,13 +1,12 @@
 //! Requests that can be sent several times.
 
 mod attempt_body;
-mod cut_off;
 mod into_replay;
 mod replay;
 mod replay_body;
 mod replayable;
 
-pub use cut_off::CutOff;
+pub use attempt_body::CutOff;
 pub use into_replay::IntoReplay;
 pub use replay::Replay;
 pub use replay_body::ReplayBody;

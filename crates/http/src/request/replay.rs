@@ -1,6 +1,6 @@
 //! Request bodies that can be sent more than once.
 
-use crate::request::cut_off::CutOff;
+use crate::request::attempt_body::CutOff;
 use bytes::Bytes;
 use gax_wire::__private::BoxError;
 use http_body::Body;

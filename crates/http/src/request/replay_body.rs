@@ -1,7 +1,6 @@
 //! The request body for every purpose.
 
-use crate::request::attempt_body::AttemptBody;
-use crate::request::cut_off::CutOff;
+use crate::request::attempt_body::{AttemptBody, CutOff};
 use crate::request::replay::Replay;
 use bytes::{Bytes, BytesMut};
 use gax_wire::__private::BoxError;

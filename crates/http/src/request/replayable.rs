@@ -1,6 +1,6 @@
 //! A request that can be sent several times.
 
-use crate::request::cut_off::CutOff;
+use crate::request::attempt_body::CutOff;
 use crate::request::replay::Replay;
 use bytes::Bytes;
 use gax_driver::Note;

@@ -2,8 +2,7 @@
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::request::CutOff;
-use crate::response::body::HttpResponseBody;
-use crate::response::open_body::{EndedEarly, OpenBody};
+use crate::response::open_body::{EndedEarly, HttpResponseBody, OpenBody};
 use gax_wire::__private::{BoxError, FrameBuffer, Remainder};
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};

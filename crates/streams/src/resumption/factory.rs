@@ -11,7 +11,6 @@ use crate::resumption::withheld::WithheldLimits;
 use bytes::Bytes;
 use prost::Message;
 use std::any::{Any, TypeId, type_name};
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use tonic::Status;
@@ -169,15 +168,7 @@ impl<T> ResumptionExt for tonic::Request<T> {
     }
 }
 
-impl fmt::Debug for Resumption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [request, response] = self.type_names();
-        f.debug_struct("Resumption")
-            .field("request", &request)
-            .field("response", &response)
-            .finish_non_exhaustive()
-    }
-}
+gax_text::short_debug! { self: Resumption { request: self.names[0], response: self.names[1] } }
 
 /// Those that are clones of each other, with the same limits, are equal.
 impl PartialEq for Resumption {

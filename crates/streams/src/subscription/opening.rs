@@ -83,11 +83,8 @@ fn of_attempt<T>(message: T, timeout: Option<Duration>) -> Request<T> {
     request
 }
 
-impl<Q: fmt::Debug, M> fmt::Debug for Opening<Q, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = f.debug_struct("Opening");
-        text.field("request", &self.request).field("attempt", &self.started).finish_non_exhaustive()
-    }
+gax_text::short_debug! {
+    self: [Q: fmt::Debug, M] Opening<Q, M> { request: self.request, attempt: self.started }
 }
 
 /// The stream of requests of one connection. It ends when the strategy or the sender half-closes it, or when the connection is

@@ -75,8 +75,6 @@ impl<S: SubscriptionStrategy> Clone for SubscriptionSender<S> {
     }
 }
 
-impl<S: SubscriptionStrategy> fmt::Debug for SubscriptionSender<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SubscriptionSender").field("state", &self.shared.state()).finish()
-    }
+gax_text::short_debug! {
+    self: [S: SubscriptionStrategy] SubscriptionSender<S> { state: self.shared.state() }
 }

@@ -57,22 +57,15 @@ impl<S: SubscriptionStrategy> Subscription<S> {
         Self { source, shared }
     }
 
-    /// A handle that sends messages over whichever connection there is.
-    #[must_use]
-    pub fn sender(&self) -> SubscriptionSender<S> {
-        SubscriptionSender::new(Arc::clone(&self.shared))
-    }
+    gax_text::getters! { self:
+        /// A handle that sends messages over whichever connection there is.
+        pub sender: SubscriptionSender<S> = SubscriptionSender::new(Arc::clone(&self.shared));
 
-    /// How it is doing. It continues while it is polled, so that this is how it was then.
-    #[must_use]
-    pub fn state(&self) -> SubscriptionState {
-        self.shared.state()
-    }
+        /// How it is doing. It continues while it is polled, so that this is how it was then.
+        pub state: SubscriptionState = self.shared.state();
 
-    /// How it is doing, for other tasks.
-    #[must_use]
-    pub fn states(&self) -> SubscriptionStates {
-        SubscriptionStates::new(self.shared.states())
+        /// How it is doing, for other tasks.
+        pub states: SubscriptionStates = SubscriptionStates::new(self.shared.states());
     }
 }
 
@@ -86,22 +79,15 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await.transpose()
     }
 
-    /// The metadata of the connection that was opened last.
-    #[must_use]
-    pub fn metadata(&self) -> MetadataMap {
-        MetadataMap::from_headers(self.source.look(MessageSource::head))
-    }
+    gax_text::getters! { self:
+        /// The metadata of the connection that was opened last.
+        pub metadata: MetadataMap = MetadataMap::from_headers(self.source.look(MessageSource::head));
 
-    /// How often it was [restarted](Update::Restarted).
-    #[must_use]
-    pub fn restarts(&self) -> u64 {
-        self.source.look(MessageSource::restarts)
-    }
+        /// How often it was [restarted](Update::Restarted).
+        pub restarts: u64 = self.source.look(MessageSource::restarts);
 
-    /// The report, with a row for each connection, after the subscription has ended.
-    #[must_use]
-    pub fn report(&self) -> Option<OperationReport> {
-        self.source.look(MessageSource::report)
+        /// The report, with a row for each connection, after the subscription has ended.
+        pub report: Option<OperationReport> = self.source.look(MessageSource::report);
     }
 }
 

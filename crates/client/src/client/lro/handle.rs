@@ -13,7 +13,6 @@ use gax_retry::operation::Stop;
 use prost::{Message, Name};
 use prost_types::Any;
 use std::borrow::Cow;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -416,8 +415,4 @@ impl<R, M> Stream for Progress<'_, R, M> {
     }
 }
 
-impl<R, M> fmt::Debug for Progress<'_, R, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Progress").field("handle", &self.handle).finish()
-    }
-}
+gax_text::short_debug! { self: [R, M] Progress<'_, R, M> { handle: self.handle } }

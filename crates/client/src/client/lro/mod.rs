@@ -6,7 +6,6 @@ mod generated;
 mod handle;
 mod methods;
 mod poll;
-mod polling_settings;
 mod protocol;
 mod types;
 
@@ -16,7 +15,6 @@ pub(crate) use generated::google;
 pub use handle::{LongRunning, Progress};
 pub(super) use handle::{resume, start};
 pub(super) use methods::LongRunningMethods;
-pub use poll::poll;
-pub use polling_settings::PollingSettings;
+pub use poll::{PollingSettings, poll};
 pub use protocol::LONG_RUNNING;
 pub(super) use protocol::{BoxCall, OperationsServer};

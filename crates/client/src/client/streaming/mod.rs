@@ -2,9 +2,7 @@
 
 mod call;
 mod prost_stream;
-mod response_stream;
 
-pub use call::StreamingCall;
 pub(super) use call::Timed;
+pub use call::{ResponseStream, StreamingCall};
 pub(super) use prost_stream::ProstStream;
-pub use response_stream::ResponseStream;
