@@ -2,7 +2,7 @@
 //!
 //! A [`StreamResumption`] decides what happens to each message, and how a broken stream is requested again. It is
 //! installed with a [`Resumption`], for all calls of a method of a generated client (`CallSettings::set_resumption`) or for one
-//! ([`ResumptionExt::with_resumption`](crate::ResumptionExt::with_resumption)).
+//! ([`ResumptionExt::with_resumption`]).
 
 mod factory;
 mod resumer;
