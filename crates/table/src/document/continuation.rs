@@ -30,7 +30,9 @@ impl Indented {
     pub(super) fn quoted(text: &str) -> Self {
         let mut indented = Self { text: text.to_owned(), spaces: Vec::new() };
         // The parser begins anew each time: of a long text it takes fewer.
-        for _ in 0..MAX_FILE / text.len().max(1) {
+        let mut parsed = 0;
+        while parsed < MAX_FILE {
+            parsed += indented.text.len().max(1);
             let refused = Parser::new_from_str(&indented.text).find_map(Result::err);
             let quote = refused.filter(|error| error.info() == NOT_INDENTED).map(|error| *error.marker());
             if quote.and_then(|quote| indented.indent(quote.index(), quote.col())).is_none() {
@@ -40,11 +42,15 @@ impl Indented {
         indented
     }
 
-    /// Indents the lines of the scalar with that quote; `None`: it doesn't end, or they are.
+    /// Indents the lines of the scalar with that quote; `None`: it doesn't end, they are, or the text would be too long.
     fn indent(&mut self, quote: usize, depth: usize) -> Option<()> {
         let (start, mark) = self.text.char_indices().nth(quote)?;
         let (before, rest) = self.text.split_at(start);
         let (scalar, after) = rest.split_at(end_of_quoted(rest, mark)?);
+        let spaces = scalar.matches('\n').count().saturating_mul(depth);
+        if self.text.len().saturating_add(spaces) > MAX_FILE {
+            return None;
+        }
         let (mut indented, mut place, known) = (before.to_owned(), quote, self.spaces.len());
         for (number, line) in scalar.split_inclusive('\n').enumerate() {
             let wide = line.len() - line.trim_start_matches(' ').len();
@@ -119,6 +125,12 @@ mod tests {
         ] {
             assert_eq!(Indented::quoted(text).text, text);
         }
+    }
+
+    #[test]
+    fn a_text_that_would_be_too_long_stays_as_it_is() {
+        let text = format!("a:{}'b\n{}'\n", " ".repeat(8000), "c\n".repeat(8000));
+        assert!(Indented::quoted(&text).text == text);
     }
 
     #[test]
