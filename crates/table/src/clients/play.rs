@@ -5,13 +5,17 @@ use super::fields::Reader;
 use super::policy::Policy;
 use super::report::Verdict;
 use super::script::{Reply, Script};
+use gax_retry::Code;
+use std::iter::repeat;
 use std::time::Duration;
 
 /// A wait in which every caller gives up.
 const FOREVER: i128 = 86_400_000_000_000;
+/// Tokens that never run out, and what a success gives back of them.
+const UNTHROTTLED: (f64, f64) = (f64::MAX, 0.0);
 
 /// The outcome of a played script.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Play {
     pub(super) attempts: Vec<u32>,
     pub(super) delays: Vec<Duration>,
@@ -40,93 +44,87 @@ impl Reader<'_> {
         script: Option<&Script>,
         is_refused: bool,
     ) -> Play {
-        let mut play = Play::default();
-        let most = policy.map_or(1, |policy| policy.attempts);
-        if let Some(policy) = policy {
-            let waits = (0..most.saturating_sub(1))
-                .map(|number| u64::try_from(policy.wait(number)).unwrap_or(u64::MAX));
-            play.delays = waits.take(100).map(Duration::from_nanos).collect();
-        }
-        let none = is_refused || timeout == Some(0);
-        let Some(script) = script else {
-            play.attempts = vec![if none { 0 } else { most }];
-            return play;
+        let none = Policy::default();
+        let asked = policy.unwrap_or(&none);
+        let waits = (1..asked.attempts).map(|number| asked.wait(number - 1)).take(100);
+        let delays = waits.map(|nanos| Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)));
+        let limit = timeout.unwrap_or(FOREVER);
+        let (mut tokens, _) = self.throttle.unwrap_or(UNTHROTTLED);
+        let calls = script.map_or(&[][..], |script| &script.calls);
+        let attempts: Vec<u32> = match script {
+            _ if is_refused || limit == 0 => vec![0; script.map_or(1, |_| calls.len())],
+            None => vec![asked.attempts.max(1)],
+            Some(_) => calls.iter().map(|replies| self.call(asked, limit, replies, &mut tokens)).collect(),
         };
-        let mut tokens = self.throttle.map(|(most, _)| most);
-        let mut has_listed = policy.is_none() || is_refused;
-        let mut unlisted = None;
-        for replies in &script.calls {
-            if none {
-                play.attempts.push(0);
-                continue;
+        let mut played = calls.iter().zip(&attempts).filter(|(_, attempts)| **attempts > 0);
+        let mut firsts = played.clone().filter_map(|(replies, _)| replies.get(self.free(replies)).copied());
+        let is_retried = firsts.clone().any(|reply| self.next(asked, 0, reply).is_some());
+        let is_ok = |replies: &[Reply]| replies.first() == Some(&Reply::Status(0, None));
+        let change = if played.any(|(replies, attempts)| *attempts > 1 && is_ok(replies)) {
+            Some((Verdict::Changed, "a reply of OK without a message is retried".to_owned()))
+        } else if policy.is_some() && !is_retried {
+            let code = firsts.find_map(|reply| reply.code(self.client));
+            let message = |code: Code| format!("{} is not a code that the entry retries", code.name());
+            code.map(|code| (Verdict::NoRetries, message(code)))
+        } else {
+            None
+        };
+        Play { attempts, delays: delays.collect(), change }
+    }
+
+    /// The number of attempts of one call. The tokens are those that the calls before it have left.
+    fn call(&self, policy: &Policy, limit: i128, replies: &[Reply], tokens: &mut f64) -> u32 {
+        let (most, ratio) = self.throttle.unwrap_or(UNTHROTTLED);
+        let free = self.free(replies);
+        let (mut attempts, mut elapsed) = (u32::from(free > 0), 0);
+        let replies = replies.iter().copied().skip(free).chain(repeat(Reply::Hang));
+        for (number, reply) in (0..).zip(replies) {
+            attempts += 1;
+            if reply == Reply::Ok {
+                *tokens = (*tokens + ratio).min(most);
             }
-            let (mut attempts, mut elapsed, mut retries, mut is_transparent) = (0, 0, 0, true);
-            for number in 0.. {
-                attempts += 1;
-                let reply = replies.get(number).copied().unwrap_or(Reply::Hang);
-                let code = reply.code(self.client);
-                let listed =
-                    policy.is_some_and(|policy| code.is_some_and(|code| policy.codes.contains(&code)));
-                let free =
-                    is_transparent && reply == Reply::Reset(7) && self.is("refused-stream", "free once");
-                is_transparent = false;
-                if free {
-                    continue;
-                }
-                let pushback = match reply {
-                    Reply::Status(_, pushback) => pushback,
-                    _ => None,
-                };
-                let is_final = match reply {
-                    Reply::Ok | Reply::Headers(_) => true,
-                    Reply::Hang => {
-                        !policy.is_some_and(|policy| policy.is_hedging || policy.per_attempt.is_some())
-                    }
-                    Reply::Status(0, _) => !(listed && self.is("code.ok-reply", "retried")),
-                    _ => !(listed || pushback.is_some() && self.is("pushback.unlisted-code", "retry")),
-                };
-                has_listed |= !is_final;
-                if let (true, Some(code)) = (is_final, code) {
-                    unlisted = unlisted.or(Some(code));
-                }
-                if let (Reply::Ok, Some((most, ratio)), Some(tokens)) =
-                    (reply, self.throttle, tokens.as_mut())
-                {
-                    *tokens = (*tokens + ratio).min(most);
-                }
-                let Some(policy) = policy.filter(|_| !is_final) else { break };
-                if let (true, Some((most, _)), Some(tokens)) = (listed, self.throttle, tokens.as_mut()) {
-                    *tokens = (*tokens - 1.0).max(0.0);
-                    if *tokens <= most / 2.0 && !policy.is_hedging {
-                        break;
-                    }
-                }
-                if retries + 1 >= policy.attempts || pushback.is_some_and(|millis| millis < 0) {
-                    break;
-                }
-                elapsed += match pushback {
-                    Some(millis) => i128::from(millis) * 1_000_000,
-                    None if policy.is_hedging && listed => 0,
-                    None => {
-                        policy.wait(retries)
-                            + if reply == Reply::Hang { policy.per_attempt.unwrap_or(0) } else { 0 }
-                    }
-                };
-                if elapsed >= timeout.unwrap_or(FOREVER) {
-                    break;
-                }
-                retries += 1;
+            let Some(wait) = self.next(policy, number, reply) else { break };
+            let is_listed = self.lists(policy, reply);
+            if is_listed {
+                *tokens = (*tokens - 1.0).max(0.0);
             }
-            if attempts > 1 && replies.first() == Some(&Reply::Status(0, None)) {
-                play.change =
-                    Some((Verdict::Changed, "a reply of OK without a message is retried".to_owned()));
+            elapsed = wait.saturating_add(elapsed);
+            let is_throttled = is_listed && !policy.is_hedging && *tokens <= most / 2.0;
+            if is_throttled || number + 1 >= policy.attempts || elapsed >= limit {
+                break;
             }
-            play.attempts.push(attempts);
         }
-        if let (false, Some(code)) = (has_listed, unlisted) {
-            play.change =
-                Some((Verdict::NoRetries, format!("{} is not a code that the entry retries", code.name())));
-        }
-        play
+        attempts
+    }
+
+    /// How many replies at the start are followed by an attempt that doesn't count: the server hasn't seen the request.
+    fn free(&self, replies: &[Reply]) -> usize {
+        let is_refused = replies.first() == Some(&Reply::Reset(7));
+        usize::from(is_refused && self.is("refused-stream", "free once"))
+    }
+
+    fn lists(&self, policy: &Policy, reply: Reply) -> bool {
+        reply.code(self.client).is_some_and(|code| policy.codes.contains(&code))
+    }
+
+    /// The wait between a reply to an attempt and the next attempt, if the reply allows one.
+    fn next(&self, policy: &Policy, number: u32, reply: Reply) -> Option<i128> {
+        let is_listed = self.lists(policy, reply);
+        let is_retried = match reply {
+            Reply::Ok | Reply::Headers(_) => false,
+            Reply::Hang => policy.is_hedging || policy.per_attempt.is_some(),
+            Reply::Status(0, _) => is_listed && self.is("code.ok-reply", "retried"),
+            Reply::Status(_, Some(_)) => is_listed || self.is("pushback.unlisted-code", "retry"),
+            _ => is_listed,
+        };
+        let wait = match reply {
+            // A negative one forbids further attempts.
+            Reply::Status(_, Some(millis)) if millis < 0 => i128::MAX,
+            Reply::Status(_, Some(millis)) => i128::from(millis) * 1_000_000,
+            Reply::Hang => policy.wait(number) + policy.per_attempt.unwrap_or(0),
+            _ if policy.is_hedging => 0,
+            _ => policy.wait(number),
+        };
+        is_retried.then_some(wait)
     }
 }

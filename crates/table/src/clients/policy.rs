@@ -10,7 +10,7 @@ use gax_retry::Code;
 use gax_text::time_text;
 
 /// The policy that a client goes by.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Policy {
     pub(super) attempts: u32,
     /// The first wait, and what later ones grow from, in nanoseconds.

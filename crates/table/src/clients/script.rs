@@ -30,13 +30,10 @@ impl ClientOptions {
 
     /// The first option that no rule of the client names.
     pub(super) fn unknown(&self, client: Client) -> Option<&str> {
-        let known = |name: &str| {
-            let options = client.rules().filter(|(key, ..)| key.starts_with("option."));
-            options.flat_map(|(_, names, _)| names.split(' ')).any(|known| {
-                known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))
-            })
-        };
-        self.0.keys().map(String::as_str).find(|name| !known(name))
+        let rules = client.rules().filter(|(key, ..)| key.starts_with("option."));
+        let settings = rules.flat_map(|(_, settings, _)| settings.split(' '));
+        let known: Vec<&str> = settings.filter_map(|setting| setting.split('=').next()).collect();
+        self.0.keys().map(String::as_str).find(|name| !known.contains(name))
     }
 }
 
@@ -78,52 +75,46 @@ impl FromStr for Script {
     type Err = ParseScriptError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let calls = text.split('|').map(call).collect::<Result<_, _>>()?;
-        Ok(Self { calls })
+        let call = |text: &str| -> Result<_, ParseScriptError> {
+            let parts = text.split(';').map(str::trim);
+            let replies = parts.map(|part| replies(part).ok_or(ParseScriptError { text: part.to_owned() }));
+            Ok(replies.collect::<Result<Vec<_>, _>>()?.concat())
+        };
+        Ok(Self { calls: text.split('|').map(call).collect::<Result<_, _>>()? })
     }
 }
 
-fn call(text: &str) -> Result<Vec<Reply>, ParseScriptError> {
-    let mut replies = Vec::new();
-    for part in text.split(';').map(str::trim) {
-        let unknown = || ParseScriptError { text: part.to_owned() };
-        let (reply, count) = part.split_once('*').unwrap_or((part, "1"));
-        let count = count.parse::<usize>().ok().filter(|count| *count <= 1000).ok_or_else(unknown)?;
-        let reply = reply_of(reply).ok_or_else(unknown)?;
-        replies.extend(std::iter::repeat_n(reply, count));
-    }
-    Ok(replies)
-}
-
-fn reply_of(text: &str) -> Option<Reply> {
-    let (kind, pushback) = match text.split_once(",p=") {
-        Some((kind, pushback)) => (kind, Some(pushback.parse().ok()?)),
-        None => (text, None),
+/// Reads a reply, and how often it comes: `T14,p=100*3`.
+fn replies(text: &str) -> Option<Vec<Reply>> {
+    let (reply, count) = text.split_once('*').unwrap_or((text, "1"));
+    let count = count.parse().ok().filter(|count| *count <= 1000)?;
+    let (reply, pushback) = match reply.split_once(",p=") {
+        Some((reply, millis)) => (reply, Some(millis.parse().ok()?)),
+        None => (reply, None),
     };
-    match (kind, kind.split_at_checked(1)?) {
-        ("OK", _) => Some(Reply::Ok),
-        ("HANG", _) => Some(Reply::Hang),
-        (_, ("T", code)) => Some(Reply::Status(code.parse().ok()?, pushback)),
-        (_, ("H" | "M", code)) => Some(Reply::Headers(code.parse().ok()?)),
-        (_, ("R", code)) => Some(Reply::Reset(code.parse().ok()?)),
-        (_, ("S", status)) => Some(Reply::Http(status.parse().ok()?)),
-        _ => None,
-    }
+    let reply = match (reply, reply.split_at_checked(1)?) {
+        ("OK", _) => Reply::Ok,
+        ("HANG", _) => Reply::Hang,
+        (_, ("T", code)) => Reply::Status(code.parse().ok()?, pushback),
+        (_, ("H" | "M", code)) => Reply::Headers(code.parse().ok()?),
+        (_, ("R", code)) => Reply::Reset(code.parse().ok()?),
+        (_, ("S", status)) => Reply::Http(status.parse().ok()?),
+        _ => return None,
+    };
+    Some(vec![reply; count])
 }
 
 impl Reply {
     /// The code that a client reads from it.
     pub(super) fn code(self, client: Client) -> Option<Code> {
-        let named = |rule: String, other: &str| {
-            let code = [client.rule(&rule), client.rule(other)].into_iter().find(|code| !code.is_empty());
-            code.and_then(|code| code.parse().ok())
+        let (kind, number) = match self {
+            Self::Status(code, _) | Self::Headers(code) => return Code::try_from(i32::from(code)).ok(),
+            Self::Reset(code) => ("rst", code),
+            Self::Http(status) => ("http", status.into()),
+            Self::Ok | Self::Hang => return None,
         };
-        match self {
-            Self::Status(code, _) | Self::Headers(code) => Code::try_from(i32::from(code)).ok(),
-            Self::Reset(code) => named(format!("rst.{code}"), "rst.other"),
-            Self::Http(status) => named(format!("http.{status}"), "http.other"),
-            Self::Ok | Self::Hang => None,
-        }
+        let rules = [format!("{kind}.{number}"), format!("{kind}.other")];
+        rules.iter().find_map(|rule| client.rule(rule).parse().ok())
     }
 }
 
