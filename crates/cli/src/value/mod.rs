@@ -8,6 +8,7 @@ mod codes;
 mod dialect;
 mod number;
 mod outcome;
+mod parsed;
 
 pub(crate) use address::address;
 pub(crate) use codes::{Codes, codes, failure_code};
@@ -15,3 +16,4 @@ pub(crate) use dialect::{dialect, named};
 pub(crate) use gax_text::parse_duration as duration;
 pub(crate) use number::{attempts, failures, fresh_seed, load, multiplier, samples, seed};
 pub(crate) use outcome::outcome;
+pub(crate) use parsed::parsed;

@@ -68,6 +68,9 @@ fn the_linter_knows_the_clients_that_a_team_has() {
     let output = gax(["table", "lint", path.as_str()]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("client-refuses") && !said.contains("grpcio"), "{said}");
+    // A client that is named twice is one.
+    let twice = gax(["table", "lint", "--client", "grpc-js", path.as_str()]);
+    assert_eq!(String::from_utf8(twice.stdout).unwrap(), said);
 }
 
 #[test]

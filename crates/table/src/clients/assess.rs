@@ -32,18 +32,21 @@ impl Client {
         script: Option<&Script>,
         method: Option<&str>,
     ) -> ClientReport {
-        let text = String::from_utf8_lossy(text);
-        self.read_source(&Source::new(None, &text), &text, options, script, method)
+        self.read_file(None, text, options, script, method)
     }
 
-    pub(super) fn read_source(
+    /// Like [`read`](Self::read), of a file that the report's places name.
+    #[must_use]
+    pub fn read_file(
         self,
-        source: &Source,
-        text: &str,
+        file: Option<&str>,
+        text: &[u8],
         options: &ClientOptions,
         script: Option<&Script>,
         method: Option<&str>,
     ) -> ClientReport {
+        let text = String::from_utf8_lossy(text);
+        let source = &Source::new(file.map(Into::into), &text);
         let mut reader =
             Reader { client: self, options, source, deviations: Vec::new(), entry: None, throttle: None };
         let mut entries = Vec::new();
@@ -51,7 +54,7 @@ impl Client {
             let message = format!("no rule says what the option {name:?} does");
             reader.note(Verdict::Unknown, Span::default(), message, Fix::Advice("leave it out"));
         }
-        if let Some(root) = reader.tree(text) {
+        if let Some(root) = reader.tree(&text) {
             entries = reader.root(&root);
         }
         reader.report(&entries, script, method)

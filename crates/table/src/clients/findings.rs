@@ -2,76 +2,72 @@
 
 use super::report::{ClientReport, Deviation, Verdict};
 use super::rules::Client;
-use super::script::ClientOptions;
-use crate::document::Source;
 use crate::{Finding, Severity};
 
-/// Returns what these clients don't do as a service config says, each with its place, what happens, and what to write so that all
-/// of them agree. Without clients at most one note: that clients disagree about something harmful.
+/// Returns what clients don't do as a service config says, in the order of their places, each with what happens, and what to write so
+/// that all of them agree.
 #[must_use]
-pub fn findings(file: Option<&str>, text: &[u8], clients: &[Client]) -> Vec<Finding> {
-    let text = String::from_utf8_lossy(text);
-    let source = Source::new(file.map(Into::into), &text);
-    let options = ClientOptions::default();
-    let named = if clients.is_empty() { &Client::ALL } else { clients };
-    let read = named.iter().map(|client| client.read_source(&source, &text, &options, None, None));
-    let reports: Vec<ClientReport> = read.collect();
+pub fn findings(reports: &[ClientReport]) -> Vec<Finding> {
+    let mut said = distinct(reports);
+    said.sort_by_key(|(known, _)| known.origin.span().start);
+    said.into_iter().map(|(known, clients)| finding(known, &clients)).collect()
+}
+
+/// Returns the worst of what some of the clients do and others don't, where that is harmful.
+#[must_use]
+pub fn disagreement(reports: &[ClientReport]) -> Option<Finding> {
+    let disputed = distinct(reports).into_iter().filter(|(known, _)| {
+        // A channel that isn't made and calls that all fail are the same harm, which all clients may agree on.
+        let is_same = |other: &Deviation| other.message == known.message && other.origin == known.origin;
+        is_harmful(known) && !reports.iter().all(|report| report.deviations.iter().any(is_same))
+    });
+    // The first of those that are equally bad.
+    let (known, clients) = disputed.rev().max_by_key(|(known, _)| known.verdict)?;
+    let help = format!("{}; name the clients that you have by --client, or in gax.toml", known.help);
+    let message = finding(known, &clients).message().to_owned();
+    Some(Finding::new("clients-disagree", Severity::Note, message).with_help(help).at(known.origin.clone()))
+}
+
+/// What clients don't do as written, once for all that do the same.
+fn distinct(reports: &[ClientReport]) -> Vec<(&Deviation, Vec<Client>)> {
     let mut said: Vec<(&Deviation, Vec<Client>)> = Vec::new();
-    for report in &reports {
-        for known in &report.deviations {
-            match said.iter_mut().find(|(other, _)| *other == known) {
-                Some((_, clients)) => clients.push(report.client),
-                None => said.push((known, vec![report.client])),
-            }
+    for (known, client) in
+        reports.iter().flat_map(|report| report.deviations.iter().map(|known| (known, report.client)))
+    {
+        match said.iter_mut().find(|(other, _)| *other == known) {
+            Some((_, clients)) => clients.push(client),
+            None => said.push((known, vec![client])),
         }
     }
-    if !clients.is_empty() {
-        return said.into_iter().map(|(known, clients)| finding(known, &clients)).collect();
-    }
-    let disputed = said.into_iter().filter(|(known, clients)| {
-        // A channel that isn't made and calls that all fail are the same harm, which all clients may agree on.
-        let same = |report: &ClientReport| {
-            report
-                .deviations
-                .iter()
-                .any(|other| other.message == known.message && other.origin == known.origin)
-        };
-        known.fix.is_some() && is_harmful(known, clients) && !reports.iter().all(same)
-    });
-    let worst = disputed.reduce(|worst, other| if other.0.verdict > worst.0.verdict { other } else { worst });
-    let note = worst.map(|(known, clients)| {
-        let help = format!("{}; name the clients that you have by --client, or in gax.toml", known.help);
-        finding(known, &clients).renamed("clients-disagree", Severity::Note).with_help(help)
-    });
-    note.into_iter().collect()
+    said
 }
 
 /// Returns whether someone is worse off without knowing. That hedging is off everywhere but here is no surprise.
-fn is_harmful(known: &Deviation, clients: &[Client]) -> bool {
-    let is_hedging = known.message.contains("hedging");
-    let is_early = known.code == Some("DEADLINE_EXCEEDED") && known.message.contains("early");
-    let is_timeout = known.verdict == Verdict::Changed && known.message.contains("timeout");
-    !is_hedging && !is_early && !clients.is_empty() && (known.verdict > Verdict::Changed || is_timeout)
+fn is_harmful(known: &Deviation) -> bool {
+    let says = |part| known.message.contains(part);
+    let is_early = known.code == Some("DEADLINE_EXCEEDED") && says("early");
+    let is_timeout = known.verdict == Verdict::Changed && says("timeout");
+    known.fix.is_some() && !says("hedging") && !is_early && (known.verdict > Verdict::Changed || is_timeout)
 }
 
 fn finding(known: &Deviation, clients: &[Client]) -> Finding {
     let clients = clients.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let message = &known.message;
-    let (rule, severity, message) = match known.verdict {
+    let code = known.code.map(|code| format!(" ({code})")).unwrap_or_default();
+    let (rule, severity, what) = match known.verdict {
         Verdict::RefusedAtCreation => {
-            ("client-refuses", Severity::Error, format!("no channel is made by {clients}: {message}"))
+            ("client-refuses", Severity::Error, format!("no channel is made by {clients}"))
         }
         Verdict::RefusedPerCall => {
-            let code = known.code.map(|code| format!(" ({code})")).unwrap_or_default();
-            ("client-refuses", Severity::Error, format!("every call of {clients} fails{code}: {message}"))
+            ("client-refuses", Severity::Error, format!("every call of {clients} fails{code}"))
         }
         Verdict::NoRetries => {
-            ("client-never-retries", Severity::Warning, format!("nothing is retried by {clients}: {message}"))
+            ("client-never-retries", Severity::Warning, format!("nothing is retried by {clients}"))
         }
         Verdict::Changed if known.fix.is_some() => {
-            ("client-changes", Severity::Warning, format!("changed by {clients}: {message}"))
+            ("client-changes", Severity::Warning, format!("changed by {clients}"))
         }
-        _ => ("client-differs", Severity::Note, format!("{clients}: {message}")),
+        _ => ("client-differs", Severity::Note, clients),
     };
+    let message = format!("{what}: {}", known.message);
     Finding::new(rule, severity, message).with_help(known.help.clone()).at(known.origin.clone())
 }

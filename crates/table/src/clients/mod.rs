@@ -16,7 +16,7 @@ mod rules;
 mod script;
 mod timeout;
 
-pub use findings::findings;
+pub use findings::{disagreement, findings};
 pub use report::{ClientReport, Deviation, MethodReport, Verdict};
 pub use rules::{Client, UnknownClientError};
 pub use script::{ClientOptions, ParseScriptError, Script};

@@ -70,12 +70,6 @@ impl Finding {
         }
     }
 
-    /// The finding as one of another rule.
-    #[cfg(feature = "clients")]
-    pub(crate) fn renamed(self, rule: &'static str, severity: Severity) -> Self {
-        Self { rule, severity, ..self }
-    }
-
     gax_text::setters! { self:
         /// The finding with another message.
         pub with_message(message: impl Into<String>) => self.message = message.into();

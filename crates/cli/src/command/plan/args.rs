@@ -1,7 +1,6 @@
 //! The flags of `gax plan`.
 
 use crate::command::Format;
-use crate::command::table::client;
 use crate::value::{self, Codes};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -48,7 +47,7 @@ pub(crate) struct PlanArgs {
 
     /// Print the attempts of another gRPC client instead: grpc-go, grpc-java, grpcio or grpc-js
     #[arg(
-        long, value_name = "CLIENT", value_parser = client, requires = "table", help_heading = "Table",
+        long, value_name = "CLIENT", value_parser = value::parsed::<Client>, requires = "table", help_heading = "Table",
         conflicts_with_all = ["dialect", "outcome", "jitter", "svg"]
     )]
     pub(super) client: Option<Client>,

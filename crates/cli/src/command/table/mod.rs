@@ -12,7 +12,7 @@ mod show;
 pub(in crate::command) mod source;
 mod view;
 
-pub(super) use clients::{client, other_client};
+pub(super) use clients::other_client;
 pub(crate) use command::{TableCommand, run};
 pub(super) use source::{Api, ProtoFlags};
 pub(super) use view::close_method;

@@ -1,6 +1,5 @@
 //! The flags of `gax table lint`.
 
-use crate::command::table::clients::client;
 use crate::command::table::source::{ProtoFlags, Reading, WithFlag};
 use crate::value;
 use clap::{Args, ValueEnum};
@@ -48,7 +47,7 @@ pub(crate) struct LintArgs {
     pub(super) max_load: Option<f64>,
 
     /// Also report what these clients don't do as the table says: grpc-go, grpc-java, grpcio, grpc-js
-    #[arg(long, value_name = "CLIENT,..", value_parser = client, value_delimiter = ',', help_heading = "Rules")]
+    #[arg(long, value_name = "CLIENT,..", value_parser = value::parsed::<Client>, value_delimiter = ',', help_heading = "Rules")]
     pub(super) client: Vec<Client>,
 
     /// Hide the findings that this file lists

@@ -1,11 +1,12 @@
 //! The findings of all files.
 
 use super::config::{Config, Ignore};
+use crate::command::table::clients::read;
 use crate::command::table::source::Loaded;
 use crate::failure::{Failure, usage};
 use crate::input::Input;
 use crate::render::grouped;
-use gax_table::clients::{self, Client};
+use gax_table::clients::{self, Client, ClientOptions};
 use gax_table::lint::{Linter, Needs, Rule, Target, rules, sibling_drift};
 use gax_table::{Finding, RetryTable, Severity, TableError};
 use gax_text::closest;
@@ -64,11 +65,16 @@ pub(super) fn check(
             _ => findings_of(file, &rulings.linter),
         };
         if is_service_config(&file.input) {
+            let mut named = clients.to_vec();
             let own = rulings.config.iter().flat_map(|config| &config.clients);
-            let named: Vec<Client> = clients.iter().chain(own).copied().collect();
-            let others = clients::findings(Some(&file.input.name), &file.input.content, &named);
-            let is_new = |other: &Finding| !named.is_empty() || !is_said(&found, other);
-            let others: Vec<Finding> = others.into_iter().filter(is_new).collect();
+            named.extend(own.filter(|client| !clients.contains(client)));
+            let reports = read(&file.input, &named, &ClientOptions::default(), None, None);
+            let others = if named.is_empty() {
+                let is_new = |worst: &Finding| !is_said(&found, worst);
+                clients::disagreement(&reports).into_iter().filter(is_new).collect()
+            } else {
+                clients::findings(&reports)
+            };
             found.extend(rulings.linter.apply(others));
         }
         let table = file.table.as_ref().ok();

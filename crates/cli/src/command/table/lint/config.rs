@@ -1,9 +1,9 @@
 //! `gax.toml`: what is denied, allowed and ignored in the tables next to it and below.
 
 use super::rule_or_severity;
-use crate::command::table::clients::client;
 use crate::failure::{Failure, usage};
 use crate::input::from_root;
+use crate::value::parsed;
 use gax_table::clients::Client;
 use gax_table::lint::Target;
 use gax_table::{Finding, RetryTable};
@@ -101,7 +101,7 @@ impl Config {
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             deny: targets(&lint.deny)?,
             allow: targets(&lint.allow)?,
-            clients: lint.client.iter().map(|name| reader.named(name, client)).collect::<Result<_, _>>()?,
+            clients: lint.client.iter().map(|name| reader.named(name, parsed)).collect::<Result<_, _>>()?,
             ignores: lint.ignore.iter().map(|ignore| reader.ignore(ignore)).collect::<Result<_, _>>()?,
         })
     }
