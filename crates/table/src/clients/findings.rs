@@ -53,21 +53,13 @@ fn is_harmful(known: &Deviation) -> bool {
 fn finding(known: &Deviation, clients: &[Client]) -> Finding {
     let clients = clients.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let code = known.code.map(|code| format!(" ({code})")).unwrap_or_default();
-    let (rule, severity, what) = match known.verdict {
-        Verdict::RefusedAtCreation => {
-            ("client-refuses", Severity::Error, format!("no channel is made by {clients}"))
-        }
-        Verdict::RefusedPerCall => {
-            ("client-refuses", Severity::Error, format!("every call of {clients} fails{code}"))
-        }
-        Verdict::NoRetries => {
-            ("client-never-retries", Severity::Warning, format!("nothing is retried by {clients}"))
-        }
-        Verdict::Changed if known.fix.is_some() => {
-            ("client-changes", Severity::Warning, format!("changed by {clients}"))
-        }
-        _ => ("client-differs", Severity::Note, clients),
+    let (rule, severity, before, after) = match known.verdict {
+        Verdict::RefusedAtCreation => ("client-refuses", Severity::Error, "no channel is made by ", ""),
+        Verdict::RefusedPerCall => ("client-refuses", Severity::Error, "every call of ", " fails"),
+        Verdict::NoRetries => ("client-never-retries", Severity::Warning, "nothing is retried by ", ""),
+        Verdict::Changed if known.fix.is_some() => ("client-changes", Severity::Warning, "changed by ", ""),
+        _ => ("client-differs", Severity::Note, "", ""),
     };
-    let message = format!("{what}: {}", known.message);
+    let message = format!("{before}{clients}{after}{code}: {}", known.message);
     Finding::new(rule, severity, message).with_help(known.help.clone()).at(known.origin.clone())
 }

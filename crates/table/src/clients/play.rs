@@ -5,7 +5,6 @@ use super::fields::Reader;
 use super::policy::Policy;
 use super::report::Verdict;
 use super::script::{Reply, Script};
-use gax_retry::Code;
 use std::iter::repeat;
 use std::time::Duration;
 
@@ -50,24 +49,25 @@ impl Reader<'_> {
         let delays = waits.map(|nanos| Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)));
         let limit = timeout.unwrap_or(FOREVER);
         let (mut tokens, _) = self.throttle.unwrap_or(UNTHROTTLED);
-        let calls = script.map_or(&[][..], |script| &script.calls);
-        let attempts: Vec<u32> = match script {
-            _ if is_refused || limit == 0 => vec![0; script.map_or(1, |_| calls.len())],
+        let calls = script.map(|script| &*script.calls);
+        let attempts = match calls {
+            _ if is_refused || timeout == Some(0) => vec![0; calls.map_or(1, <[_]>::len)],
             None => vec![asked.attempts.max(1)],
-            Some(_) => calls.iter().map(|replies| self.call(asked, limit, replies, &mut tokens)).collect(),
+            Some(calls) => {
+                calls.iter().map(|replies| self.call(asked, limit, replies, &mut tokens)).collect()
+            }
         };
-        let mut played = calls.iter().zip(&attempts).filter(|(_, attempts)| **attempts > 0);
-        let mut firsts = played.clone().filter_map(|(replies, _)| replies.get(self.free(replies)).copied());
-        let is_retried = firsts.clone().any(|reply| self.next(asked, 0, reply).is_some());
-        let is_ok = |replies: &[Reply]| replies.first() == Some(&Reply::Status(0, None));
-        let change = if played.any(|(replies, attempts)| *attempts > 1 && is_ok(replies)) {
-            Some((Verdict::Changed, "a reply of OK without a message is retried".to_owned()))
-        } else if policy.is_some() && !is_retried {
-            let code = firsts.find_map(|reply| reply.code(self.client));
-            let message = |code: Code| format!("{} is not a code that the entry retries", code.name());
-            code.map(|code| (Verdict::NoRetries, message(code)))
-        } else {
-            None
+        let firsts = calls.into_iter().flatten().filter_map(|replies| replies.get(self.free(replies)));
+        let (retried, last): (Vec<Reply>, Vec<Reply>) =
+            firsts.copied().partition(|reply| self.next(asked, 0, *reply).is_some());
+        let change = match last.iter().find_map(|reply| reply.code(self.client)) {
+            _ if retried.contains(&Reply::Status(0, None)) => {
+                Some((Verdict::Changed, "a reply of OK without a message is retried".to_owned()))
+            }
+            Some(code) if policy.is_some() && retried.is_empty() => {
+                Some((Verdict::NoRetries, format!("{} is not a code that the entry retries", code.name())))
+            }
+            _ => None,
         };
         Play { attempts, delays: delays.collect(), change }
     }

@@ -28,7 +28,10 @@ pub(crate) struct ClientsArgs {
     table: PathBuf,
 
     /// Only these clients: grpc-go, grpc-java, grpcio, grpc-js
-    #[arg(long, value_name = "CLIENT,..", value_parser = parsed::<Client>, value_delimiter = ',')]
+    #[arg(
+        long, value_name = "CLIENT,..", value_parser = parsed::<Client>, value_delimiter = ',',
+        default_values = Client::ALL.map(Client::name), hide_default_value = true
+    )]
     client: Vec<Client>,
 
     /// An option that the channel is given, such as `grpc.enable_retries=0`; may be repeated
@@ -75,24 +78,15 @@ pub(crate) fn run(args: &ClientsArgs) -> Result<(), Failure> {
     let script = args.calls.iter().cloned().reduce(Script::then);
     let options = args.option.iter().cloned();
     let options = options.fold(ClientOptions::default(), |options, (name, value)| options.with(name, value));
-    let reports = read(&input, &args.client, &options, script.as_ref(), args.method.as_deref());
+    let read = |client: &Client| {
+        let (script, method) = (script.as_ref(), args.method.as_deref());
+        client.read_file(Some(&input.name), &input.content, &options, script, method)
+    };
+    let reports: Vec<ClientReport> = args.client.iter().map(read).collect();
     match args.format {
         Format::Json => print_json(&json!({ "clients": reports.iter().map(data).collect::<Vec<_>>() })),
         Format::Text => stream(|out| text(out, &input, &reports)),
     }
-}
-
-/// What these clients make of a file, or what all do if none is named.
-pub(super) fn read(
-    input: &Input,
-    clients: &[Client],
-    options: &ClientOptions,
-    script: Option<&Script>,
-    method: Option<&str>,
-) -> Vec<ClientReport> {
-    let clients = if clients.is_empty() { &Client::ALL } else { clients };
-    let read = |client: &Client| client.read_file(Some(&input.name), &input.content, options, script, method);
-    clients.iter().map(read).collect()
 }
 
 /// The attempts that one client makes of a call, for `gax plan --client`.
@@ -165,11 +159,11 @@ fn outcome(verdict: Verdict, code: Option<&str>, reason: Option<&str>) -> String
 
 fn text(out: &mut dyn Write, input: &Input, reports: &[ClientReport]) -> Result<(), Failure> {
     let findings = clients::findings(reports);
-    let is_unreadable =
-        |report: &ClientReport| report.verdict >= Verdict::RefusedPerCall && report.methods.is_empty();
+    let is_read =
+        |report: &ClientReport| report.verdict < Verdict::RefusedPerCall || !report.methods.is_empty();
     if let Some(place) = findings.first().and_then(Finding::origin)
         && !input.text().trim_start().starts_with('{')
-        && reports.iter().all(is_unreadable)
+        && !reports.iter().any(is_read)
     {
         let problem = "none of these clients can read the file, which is not JSON";
         return Ok(writeln!(out, "{place}: {problem}; write it with gax table convert --to grpc")?);

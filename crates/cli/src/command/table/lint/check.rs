@@ -1,7 +1,6 @@
 //! The findings of all files.
 
 use super::config::{Config, Ignore};
-use crate::command::table::clients::read;
 use crate::command::table::source::Loaded;
 use crate::failure::{Failure, usage};
 use crate::input::Input;
@@ -68,12 +67,13 @@ pub(super) fn check(
             let mut named = clients.to_vec();
             let own = rulings.config.iter().flat_map(|config| &config.clients);
             named.extend(own.filter(|client| !clients.contains(client)));
-            let reports = read(&file.input, &named, &ClientOptions::default(), None, None);
+            let (name, text, options) = (&file.input.name, &file.input.content, ClientOptions::default());
+            let read = |client: &Client| client.read_file(Some(name), text, &options, None, None);
             let others = if named.is_empty() {
-                let is_new = |worst: &Finding| !is_said(&found, worst);
-                clients::disagreement(&reports).into_iter().filter(is_new).collect()
+                let worst = clients::disagreement(&Client::ALL.each_ref().map(read));
+                worst.filter(|worst| !is_said(&found, worst)).into_iter().collect()
             } else {
-                clients::findings(&reports)
+                clients::findings(&named.iter().map(read).collect::<Vec<_>>())
             };
             found.extend(rulings.linter.apply(others));
         }
