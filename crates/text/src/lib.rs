@@ -176,17 +176,20 @@ macro_rules! names {
     };
 }
 
-/// Reads a value by its name, from the type's `ALL` and `as_str`, and defines the error for any other text. For the crates
-/// of this repository alone.
+/// Reads a value by its name, from the type's `ALL` and `as_str` (or `Type::function`), and defines the error for any other text. For
+/// the crates of this repository alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! parsed_by_name {
-    ($kind:ident, $error:ident, $problem:literal) => {
+    ($kind:ident, $($rest:tt)+) => {
+        $crate::parsed_by_name! { $kind::as_str, $($rest)+ }
+    };
+    ($kind:ident::$name:ident, $error:ident, $problem:literal) => {
         impl ::core::str::FromStr for $kind {
             type Err = $error;
 
             fn from_str(text: &str) -> ::core::result::Result<Self, $error> {
-                let known = Self::ALL.iter().copied().find(|known| known.as_str() == text);
+                let known = Self::ALL.iter().copied().find(|known| known.$name() == text);
                 known.ok_or_else(|| $error { text: text.to_owned() })
             }
         }

@@ -1,6 +1,5 @@
 //! The clients, and their rules.
 
-use gax_text::closest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,25 +76,7 @@ impl fmt::Display for Client {
     }
 }
 
-impl FromStr for Client {
-    type Err = UnknownClientError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.into_iter().find(|client| client.name == text);
-        known.ok_or_else(|| UnknownClientError { text: text.to_owned() })
-    }
-}
-
-/// A text that is not the name of a known client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownClientError {
-    text: String,
-}
-
-gax_text::error_text! { UnknownClientError { text }, "{text:?} is not a client that is known; {}", advice(text) }
-
-fn advice(text: &str) -> String {
-    let names = Client::ALL.map(|client| client.name);
-    let suggestion = closest(text, names).map(|name| format!("did you mean {name}? "));
-    format!("{}the known ones are {}", suggestion.unwrap_or_default(), names.join(", "))
+gax_text::parsed_by_name! {
+    Client::name, UnknownClientError,
+    "is not a client that is known; write grpc-go, grpc-java, grpcio, grpc-js"
 }

@@ -159,11 +159,10 @@ fn outcome(verdict: Verdict, code: Option<&str>, reason: Option<&str>) -> String
 
 fn text(out: &mut dyn Write, input: &Input, reports: &[ClientReport]) -> Result<(), Failure> {
     let findings = clients::findings(reports);
-    let is_read =
-        |report: &ClientReport| report.verdict < Verdict::RefusedPerCall || !report.methods.is_empty();
+    let is_unread = |report: &ClientReport| report.methods.is_empty() && report.verdict > Verdict::NoRetries;
     if let Some(place) = findings.first().and_then(Finding::origin)
         && !input.text().trim_start().starts_with('{')
-        && !reports.iter().any(is_read)
+        && reports.iter().all(is_unread)
     {
         let problem = "none of these clients can read the file, which is not JSON";
         return Ok(writeln!(out, "{place}: {problem}; write it with gax table convert --to grpc")?);
