@@ -149,6 +149,7 @@ impl Parser<'_> {
                 }
             }
         } else {
+            self.check_stars()?;
             self.template.segments.push("*".to_owned());
         }
         if !self.takes('}') {
@@ -162,7 +163,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn segment(&mut self) -> Result<(), RoutingError> {
+    /// Fails behind a `**`, which has to be the last segment in `google.api.http`.
+    fn check_stars(&mut self) -> Result<(), RoutingError> {
         if self.grammar == PathGrammar::Http && self.template.segments.last().is_some_and(|last| last == "**")
         {
             // Its two letters and a slash have been read, and perhaps a brace between them.
@@ -172,6 +174,11 @@ impl Parser<'_> {
                 self.error("has ** before its end", "google.api.http allows ** only as the last segment")
             );
         }
+        Ok(())
+    }
+
+    fn segment(&mut self) -> Result<(), RoutingError> {
+        self.check_stars()?;
         let text = self.text;
         let start = self.at;
         let segment = if self.takes('*') {
@@ -270,6 +277,7 @@ mod tests {
             (Http, "/v1//a", "has no segment here (character 5)"),
             (Http, "/v1/{name=**}/a", "has ** before its end (character 11)"),
             (Http, "/v1/**/a", "has ** before its end (character 5)"),
+            (Http, "/v1/**/{a}", "has ** before its end (character 5)"),
             (Http, "/v1/a:", "has nothing after its colon (character 7)"),
             (Http, "/v1/a:b:c", "ends before this (character 8)"),
             (Http, "/v1/{name=a", "has a variable that is not closed (character 12)"),
