@@ -2,12 +2,13 @@
 
 use super::decode::Wrong;
 use super::fields::{Fix, Reader, WRITE, removal};
-use super::lenient::{self, Tree};
+use super::lenient::{self, NoJson, Quirk};
 use super::policy::Policy;
 use super::report::{ClientReport, Verdict};
 use super::rules::Client;
 use super::script::{ClientOptions, Script};
 use crate::document::{Kind, Node, Source, Span};
+use crate::values::quoted;
 use std::collections::HashSet;
 
 /// One entry, as a client has read it.
@@ -69,19 +70,24 @@ impl Reader<'_> {
             let advice = Fix::Advice("save the file without a byte order mark");
             self.refuse(Span::default(), "the file begins with a byte order mark", advice);
         }
-        let Tree { root, quirks } = match lenient::read(rest.unwrap_or(text)) {
-            Ok(tree) => tree,
-            Err(span) => {
+        let (root, quirks) = match lenient::read(rest.unwrap_or(text)) {
+            Ok(read) => read,
+            Err(NoJson { span, is_word: true }) => {
+                let is_taken = self.is("json.unquoted", "take");
+                let verdict = if is_taken { Verdict::Unknown } else { self.refusal() };
+                let right = Fix::Write(quoted(self.written(span)));
+                self.note(verdict, span, "JSON has no words without quotes", right);
+                return None;
+            }
+            Err(NoJson { span, .. }) => {
                 self.refuse(span, "this is not JSON", Fix::Advice("write a service config in JSON"));
                 return None;
             }
         };
-        for quirk in quirks {
-            if self.is(quirk.rule, "refuse") {
-                let thing = quirk.rule.trim_start_matches("json.").replace('-', " ");
-                let (place, text) = quirk.fix.unwrap_or((quirk.span, String::new()));
-                let message = format!("its JSON reader refuses this ({thing})");
-                self.refuse(quirk.span, message, Fix::At(place, text));
+        for Quirk { rule, span, fix: (place, text) } in quirks {
+            if self.is(rule, "refuse") {
+                let thing = rule.trim_start_matches("json.").replace('-', " ");
+                self.refuse(span, format!("its JSON reader refuses this ({thing})"), Fix::At(place, text));
             }
         }
         root

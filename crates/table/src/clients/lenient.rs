@@ -1,10 +1,24 @@
 //! JSON as the most lenient of the readers takes it, with what stricter ones refuse.
 
-use crate::document::{Kind, Member, Node, Span};
-use std::sync::Arc;
+use crate::document::{Node, Span, json_node};
+use crate::values::quoted;
+use jsonc_parser::common::Range;
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use std::collections::HashMap;
 
 /// More levels than this, and the readers of two clients stop.
 const DEEPEST: usize = 255;
+/// More faults than this are not worth a look at each.
+const MOST_REPAIRS: usize = 100;
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+/// What a lenient reader takes for something that JSON has, and the rule about it.
+const REPLACED: [(&str, &str, &str); 4] = [
+    ("#", "", "json.comments"),
+    (";", ",", "json.separators"),
+    ("=>", ":", "json.separators"),
+    ("=", ":", "json.separators"),
+];
 
 /// Syntax that a strict reader of JSON refuses, and a lenient one takes.
 #[derive(Debug, Clone)]
@@ -13,260 +27,129 @@ pub(super) struct Quirk {
     pub(super) rule: &'static str,
     pub(super) span: Span,
     /// The text that all readers take, and the place where it belongs.
-    pub(super) fix: Option<(Span, String)>,
+    pub(super) fix: (Span, String),
 }
 
-/// A text as a tree.
-#[derive(Debug)]
-pub(super) struct Tree {
-    /// `None`: nothing but white space.
-    pub(super) root: Option<Node>,
-    pub(super) quirks: Vec<Quirk>,
+impl Quirk {
+    /// A quirk in place of which one would write `right`.
+    fn new(rule: &'static str, span: Span, right: impl Into<String>) -> Self {
+        Self { rule, span, fix: (span, right.into()) }
+    }
 }
 
 /// Where a text stops being JSON, even to a lenient reader.
-pub(super) type NoJson = Span;
+#[derive(Debug)]
+pub(super) struct NoJson {
+    pub(super) span: Span,
+    /// It stops at a word without quotes.
+    pub(super) is_word: bool,
+}
 
-/// Reads a text without its byte order mark.
-pub(super) fn read(text: &str) -> Result<Tree, NoJson> {
-    let mut reader = Reader { text, at: 0, quirks: Vec::new() };
-    reader.skip()?;
-    if reader.at == text.len() {
+/// Reads a text without its byte order mark: its value, which is `None` for nothing but white space, and its quirks in their order.
+pub(super) fn read(text: &str) -> Result<(Option<Node>, Vec<Quirk>), NoJson> {
+    if text.trim_matches(BLANKS).is_empty() {
         let rule = if text.is_empty() { "json.empty" } else { "json.blank" };
-        return Ok(Tree { root: None, quirks: vec![Quirk { rule, span: Span::default(), fix: None }] });
+        return Ok((None, vec![Quirk::new(rule, Span::default(), "")]));
     }
-    let root = reader.value(0)?;
-    reader.skip()?;
-    if reader.at < text.len() {
-        reader.quirk("json.text-behind", reader.at, text.len(), "");
+    let mut quirks = Vec::new();
+    let mut repaired = text.to_owned();
+    loop {
+        let problem = match parse(&repaired) {
+            Ok((root, own)) => {
+                quirks.extend(own);
+                quirks.sort_by_key(|quirk| quirk.span.start);
+                return Ok((Some(root), quirks));
+            }
+            Err(problem) if quirks.len() > MOST_REPAIRS => return Err(problem),
+            Err(problem) => problem,
+        };
+        let start = problem.span.start;
+        let (before, rest) = repaired.split_at_checked(start).unwrap_or_default();
+        let wrong = REPLACED.into_iter().find(|(wrong, ..)| rest.starts_with(wrong));
+        let (end, right, rule) = match wrong {
+            Some(("#", right, rule)) => (start + rest.find('\n').unwrap_or(rest.len()), right, rule),
+            Some((wrong, right, rule)) => (start + wrong.len(), right, rule),
+            None if parse(before).is_ok() => (text.len(), "", "json.text-behind"),
+            None => return Err(problem),
+        };
+        quirks.push(Quirk::new(rule, Span { start, end }, right));
+        repaired.replace_range(start..end, &format!("{right:0$}", end - start));
     }
-    Ok(Tree { root: Some(root), quirks: reader.quirks })
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    quirks: Vec<Quirk>,
-}
-
-impl Reader<'_> {
-    fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    /// Notes a quirk, in place of which one would write `right`.
-    fn quirk(&mut self, rule: &'static str, start: usize, end: usize, right: impl Into<String>) {
-        let span = Span { start, end };
-        self.quirks.push(Quirk { rule, span, fix: Some((span, right.into())) });
-    }
-
-    fn fault<T>(&self) -> Result<T, NoJson> {
-        let end = self.at + self.rest().chars().next().map_or(0, char::len_utf8);
-        Err(Span { start: self.at, end })
-    }
-
-    /// Passes white space and comments.
-    fn skip(&mut self) -> Result<(), NoJson> {
-        loop {
-            self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\n', '\r']).len();
-            let (start, rest) = (self.at, self.rest());
-            let length = if rest.starts_with("/*") {
-                rest.get(2..).and_then(|rest| rest.find("*/")).map(|end| end + 4)
-            } else if rest.starts_with("//") || rest.starts_with('#') {
-                Some(rest.find('\n').unwrap_or(rest.len()))
-            } else {
-                return Ok(());
-            };
-            let Some(length) = length else { return self.fault() };
-            self.at += length;
-            self.quirk("json.comments", start, self.at, "");
+fn parse(text: &str) -> Result<(Node, Vec<Quirk>), NoJson> {
+    let collected = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+    let taken = ParseOptions {
+        allow_missing_commas: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+        ..ParseOptions::default()
+    };
+    let fault = |span, is_word| NoJson { span, is_word };
+    let parsed = parse_to_ast(text, &collected, &taken).map_err(|error| {
+        let span = span(error.range());
+        fault(span, text.get(span.start..).is_some_and(|rest| rest.starts_with(char::is_alphabetic)))
+    })?;
+    let root = parsed.value.map(json_node);
+    let root = root.ok_or_else(|| fault(Span::default(), false))?;
+    let mut quirks = Vec::new();
+    let tokens = parsed.tokens.unwrap_or_default();
+    let (mut end, mut comma) = (0, None);
+    for (index, TokenAndRange { token, range }) in tokens.iter().enumerate() {
+        let span = span(*range);
+        let part = |start, end| text.get(start..end).unwrap_or_default();
+        if !part(end, span.start).trim_matches(BLANKS).is_empty() {
+            return Err(fault(span, false));
         }
-    }
-
-    /// Passes one of these characters; the first is the one that JSON has.
-    fn separator(&mut self, right: char, wrong: char) -> Result<usize, NoJson> {
-        let start = self.at;
-        let Some(found) = self.rest().chars().next().filter(|found| [right, wrong].contains(found)) else {
-            return self.fault();
-        };
-        self.at += 1;
-        if found == wrong {
-            self.at += usize::from(found == '=' && self.rest().starts_with('>'));
-            self.quirk("json.separators", start, self.at, right);
-        }
-        Ok(start)
-    }
-
-    /// Passes the end of an array or object, if it is there; `comma` is where the last one was.
-    fn end(&mut self, bracket: char, comma: Option<usize>) -> bool {
-        let is_there = self.rest().starts_with(bracket);
-        if is_there {
-            if let Some(comma) = comma {
-                self.quirk("json.trailing-comma", comma, comma + 1, "");
+        end = span.end;
+        let written = part(span.start, span.end);
+        let is_key = || tokens.get(index + 1).is_some_and(|next| next.token == Token::Colon);
+        quirks.extend(match (token, comma) {
+            (Token::CommentLine(_) | Token::CommentBlock(_), _) => {
+                quirks.push(Quirk::new("json.comments", span, ""));
+                continue;
             }
-            self.at += 1;
-        }
-        is_there
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node, NoJson> {
-        let start = self.at;
-        let kind = match self.rest().chars().next() {
-            _ if depth > DEEPEST => return self.fault(),
-            Some('{') => self.object(depth)?,
-            Some('[') => self.array(depth)?,
-            Some(quote @ ('"' | '\'')) => Kind::String(self.string(quote)?.into()),
-            _ => self.literal()?,
-        };
-        Ok(Node { span: Span { start, end: self.at }, kind })
-    }
-
-    /// Passes a collection, from one bracket to the other.
-    fn items(
-        &mut self,
-        bracket: char,
-        mut item: impl FnMut(&mut Self) -> Result<(), NoJson>,
-    ) -> Result<(), NoJson> {
-        self.at += 1;
-        let mut comma = None;
-        loop {
-            self.skip()?;
-            if self.end(bracket, comma) {
-                return Ok(());
+            (Token::String(text), _) if written.starts_with('\'') => {
+                Some(Quirk::new("json.single-quotes", span, quoted(text)))
             }
-            item(self)?;
-            self.skip()?;
-            if self.end(bracket, None) {
-                return Ok(());
+            (Token::String(text), _) if written.contains(|character| character < ' ') => {
+                Some(Quirk::new("json.control-characters", span, quoted(text)))
             }
-            comma = Some(self.separator(',', ';')?);
-        }
-    }
-
-    fn array(&mut self, depth: usize) -> Result<Kind, NoJson> {
-        let mut elements = Vec::new();
-        self.items(']', |reader| {
-            elements.push(reader.value(depth + 1)?);
-            Ok(())
-        })?;
-        Ok(Kind::Array(elements))
-    }
-
-    fn object(&mut self, depth: usize) -> Result<Kind, NoJson> {
-        let mut members: Vec<Member> = Vec::new();
-        self.items('}', |reader| {
-            let (key, key_span) = reader.key()?;
-            let first = members.iter().position(|member| member.key == key);
-            if let Some(first) = first.and_then(|first| members.get(first..)) {
-                let rule = if depth == 0 { "json.duplicate-top" } else { "json.duplicate-nested" };
-                let start = first.first().map_or(key_span.start, |member| member.key_span.start);
-                let end = first.get(1).map_or(key_span.start, |next| next.key_span.start);
-                let fix = Some((Span { start, end }, String::new()));
-                reader.quirks.push(Quirk { rule, span: key_span, fix });
+            (Token::Word(_) | Token::Number(_) | Token::Boolean(_) | Token::Null, _) if is_key() => {
+                Some(Quirk::new("json.unquoted", span, quoted(written)))
             }
-            reader.skip()?;
-            reader.separator(':', '=')?;
-            reader.skip()?;
-            members.push(Member { key, key_span, value: reader.value(depth + 1)? });
-            Ok(())
-        })?;
-        Ok(Kind::Object(members))
-    }
-
-    fn key(&mut self) -> Result<(Arc<str>, Span), NoJson> {
-        let Node { span, kind } = self.value(DEEPEST)?;
-        let written = self.text.get(span.start..span.end).unwrap_or_default();
-        match kind {
-            Kind::String(text) => Ok((text, span)),
-            Kind::Array(_) | Kind::Object(_) => Err(span),
-            _ => {
-                let key = Arc::from(written);
-                self.quirk("json.unquoted", span.start, span.end, format!("{key:?}"));
-                Ok((key, span))
+            (Token::CloseBrace | Token::CloseBracket, Some(comma)) => {
+                Some(Quirk::new("json.trailing-comma", comma, ""))
             }
-        }
-    }
-
-    fn string(&mut self, quote: char) -> Result<String, NoJson> {
-        let start = self.at;
-        self.at += 1;
-        let mut text = String::new();
-        loop {
-            let Some(character) = self.rest().chars().next() else { return self.fault() };
-            self.at += character.len_utf8();
-            match character {
-                '\\' => text.push(self.escape()?),
-                _ if character == quote => {
-                    if quote == '\'' {
-                        self.quirk("json.single-quotes", start, self.at, format!("{text:?}"));
-                    }
-                    return Ok(text);
-                }
-                '\0'..='\x1f' => {
-                    let escaped = format!("\\u{:04x}", u32::from(character));
-                    self.quirk("json.control-characters", self.at - 1, self.at, escaped);
-                    text.push(character);
-                }
-                _ => text.push(character),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, NoJson> {
-        let Some(character) = self.rest().chars().next() else { return self.fault() };
-        self.at += character.len_utf8();
-        Ok(match character {
-            '"' | '\\' | '/' => character,
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'u' => {
-                let digits = self.rest().get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-                let Some(code) = digits else { return self.fault() };
-                self.at += 4;
-                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-            _ => {
-                self.at -= character.len_utf8();
-                return self.fault();
-            }
-        })
-    }
-
-    fn literal(&mut self) -> Result<Kind, NoJson> {
-        const ENDS: &[char] =
-            &['/', '\\', ';', '#', '=', '{', '}', '[', ']', ':', ',', ' ', '\t', '\n', '\r', '\x0c'];
-        let start = self.at;
-        let text = self.rest().split(ENDS).next().unwrap_or_default().to_owned();
-        if text.is_empty() {
-            return self.fault();
-        }
-        self.at += text.len();
-        let lower = text.to_ascii_lowercase();
-        let keyword = match lower.as_str() {
-            "null" => Some(Kind::Null),
-            "true" => Some(Kind::Bool(true)),
-            "false" => Some(Kind::Bool(false)),
             _ => None,
-        };
-        let is_json = if keyword.is_some() { lower == text } else { is_number(&text) };
-        if !is_json {
-            let right = if keyword.is_some() { lower } else { format!("{text:?}") };
-            self.quirk("json.unquoted", start, self.at, right);
-        }
-        let other = || if is_json { Kind::Number(text.into()) } else { Kind::String(text.into()) };
-        Ok(keyword.unwrap_or_else(other))
+        });
+        comma = (*token == Token::Comma).then_some(span);
     }
+    duplicates(&root, 0, &mut quirks).map_err(|span| fault(span, false))?;
+    Ok((root, quirks))
 }
 
-/// Returns whether JSON's grammar has the number.
-fn is_number(text: &str) -> bool {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    digits(whole) && (whole == "0" || !whole.starts_with('0')) && digits(fraction) && digits(exponent)
+/// Finds keys that an object has twice; fails for a value that is too deep.
+fn duplicates(node: &Node, depth: usize, quirks: &mut Vec<Quirk>) -> Result<(), Span> {
+    if depth > DEEPEST {
+        return Err(node.span);
+    }
+    let (members, mut seen) = (node.members(), HashMap::new());
+    for (index, member) in members.iter().enumerate() {
+        if let Some(first) = seen.insert(&member.key, index) {
+            let rule = if depth == 0 { "json.duplicate-top" } else { "json.duplicate-nested" };
+            let key = |index: usize| members.get(index).map_or(0, |member| member.key_span.start);
+            let removed = Span { start: key(first), end: key(first + 1) };
+            quirks.push(Quirk { rule, span: member.key_span, fix: (removed, String::new()) });
+        }
+        duplicates(&member.value, depth + 1, quirks)?;
+    }
+    node.items().iter().try_for_each(|item| duplicates(item, depth + 1, quirks))
+}
+
+fn span(range: Range) -> Span {
+    Span { start: range.start, end: range.end }
 }

@@ -1,8 +1,8 @@
 //! The settings of HTTP requests, which TOML alone has a place for.
 
-use super::text::quoted;
 use super::toml::{allowed, inline_field};
 use crate::model::HttpSection;
+use crate::values::quoted;
 use crate::{Finding, HttpTable, RetryTable, Severity, Suppression};
 use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
 use std::fmt;

@@ -2,10 +2,11 @@
 
 use super::gather::gather;
 use super::losses::Losses;
-use super::text::{number_text, quoted};
+use super::text::number_text;
 use crate::document::{Kind, Located, Member, Node, last_of_each};
 use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig};
+use crate::values::quoted;
 use crate::values::{nanos, seconds_text};
 use crate::{Finding, RetryTable, Suppression};
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};

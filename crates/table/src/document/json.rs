@@ -36,11 +36,15 @@ pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node,
         let problem = lower_case_first(&error.kind().to_string());
         source.error(span(error.range()), format!("not JSON: {problem}"), "correct the text here")
     })?;
-    let mut texts = Texts::default();
-    parsed.value.map(|value| node(value, &mut texts)).ok_or_else(|| {
+    parsed.value.map(json_node).ok_or_else(|| {
         let help = "write a retry table, such as {\"methodConfig\": [{\"name\": [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}";
         source.error(Span::default(), "the file is empty", help)
     })
+}
+
+/// The tree of a text's value.
+pub(crate) fn json_node(value: Value<'_>) -> Node {
+    node(value, &mut Texts::default())
 }
 
 fn node(value: Value<'_>, texts: &mut Texts) -> Node {

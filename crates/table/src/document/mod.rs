@@ -15,6 +15,8 @@ mod toml_pieces;
 #[cfg(feature = "yaml")]
 mod yaml;
 
+#[cfg(feature = "clients")]
+pub(crate) use json::json_node;
 pub(crate) use json::{Strictness, read_json};
 #[cfg(any(feature = "convert", feature = "http"))]
 pub(crate) use node::last_of_each;

@@ -1,30 +1,8 @@
 //! Values as JSON text.
 
 use super::value::Value;
-use gax_text::is_unprintable;
+use crate::values::quoted;
 use std::fmt::{self, Write};
-
-/// A text in quotes, as JSON and TOML both read it.
-pub(in crate::convert) fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            // All of these have four digits at most.
-            unprintable if is_unprintable(unprintable) => {
-                let _infallible = write!(quoted, "\\u{:04x}", u32::from(unprintable));
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
 
 /// Writes a value as JSON, two spaces a level; collections of single values stay in one line.
 pub(in crate::convert) fn write_json(value: Value<'_>, out: &mut dyn Write) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! Values as YAML text.
 
-use super::json::quoted;
 use super::value::{Field, Value};
+use crate::values::quoted;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
