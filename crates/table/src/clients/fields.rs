@@ -7,6 +7,15 @@ use super::script::ClientOptions;
 use crate::document::{Kind, Member, Node, Source, Span};
 
 pub(super) const WRITE: Fix = Fix::Advice("write what all clients take");
+/// What one would write for a field that is missing.
+const USUAL: [(&str, &str); 6] = [
+    ("maxAttempts", "5"),
+    ("initialBackoff", "\"0.1s\""),
+    ("maxBackoff", "\"1s\""),
+    ("backoffMultiplier", "2"),
+    ("maxTokens", "10"),
+    ("tokenRatio", "0.1"),
+];
 
 /// A client that reads a table.
 #[derive(Debug)]
@@ -21,12 +30,28 @@ pub(super) struct Reader<'a> {
     pub(super) throttle: Option<(f64, f64)>,
 }
 
+/// How a client reads a value.
+type Read<T> = fn(Client, &Node) -> Result<T, Wrong>;
+
 /// The change that makes clients agree.
 #[derive(Debug)]
 pub(super) enum Fix {
+    /// This in place of what is there.
     Write(String),
     At(Span, String),
     Advice(&'static str),
+}
+
+impl From<&'static str> for Fix {
+    fn from(advice: &'static str) -> Self {
+        Self::Advice(advice)
+    }
+}
+
+impl From<String> for Fix {
+    fn from(right: String) -> Self {
+        Self::Write(right)
+    }
 }
 
 impl Reader<'_> {
@@ -39,19 +64,43 @@ impl Reader<'_> {
         if self.is("refusal", "call") { Verdict::RefusedPerCall } else { Verdict::RefusedAtCreation }
     }
 
+    /// Returns whether the client has refused something since there were so many deviations.
+    pub(super) fn has_refused_since(&self, before: usize) -> bool {
+        self.deviations.iter().skip(before).any(|known| known.verdict == self.refusal())
+    }
+
     /// Notes that the client refuses the table because of this place.
-    pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>, fix: Fix) {
-        self.note(self.refusal(), span, message, fix);
+    pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>, fix: impl Into<Fix>) {
+        let code = self.is("refusal", "call").then_some("INVALID_ARGUMENT");
+        self.note(self.refusal(), code, span, message, fix);
+    }
+
+    /// Notes the same, if that is what the rule says.
+    pub(super) fn refuse_by(
+        &mut self,
+        rule: &str,
+        span: Span,
+        message: impl Into<String>,
+        fix: impl Into<Fix>,
+    ) {
+        if self.is(rule, "refuse") {
+            self.refuse(span, message, fix);
+        }
     }
 
     /// Notes that the client reads something else than what is written.
-    pub(super) fn changed(&mut self, span: Span, message: impl Into<String>, fix: Fix) {
-        self.note(Verdict::Changed, span, message, fix);
+    pub(super) fn changed(&mut self, span: Span, message: impl Into<String>, fix: impl Into<Fix>) {
+        self.note(Verdict::Changed, None, span, message, fix);
     }
 
     /// Notes that the client retries nothing because of this place.
-    pub(super) fn never(&mut self, span: Span, message: impl Into<String>, fix: Fix) {
-        self.note(Verdict::NoRetries, span, message, fix);
+    pub(super) fn never(&mut self, span: Span, message: impl Into<String>, fix: impl Into<Fix>) {
+        self.note(Verdict::NoRetries, None, span, message, fix);
+    }
+
+    /// Notes that every call fails with this code.
+    pub(super) fn fails(&mut self, code: &'static str, span: Span, message: String, fix: impl Into<Fix>) {
+        self.note(Verdict::RefusedPerCall, Some(code), span, message, fix);
     }
 
     /// Notes that the client refuses a value, unless it is fine.
@@ -60,7 +109,7 @@ impl Reader<'_> {
         value: Option<(T, Span)>,
         is_fine: impl FnOnce(&T) -> bool,
         problem: &str,
-        fix: Fix,
+        fix: impl Into<Fix>,
     ) {
         if let Some((_, span)) = value.filter(|(value, _)| !is_fine(value)) {
             self.refuse(span, problem, fix);
@@ -72,17 +121,23 @@ impl Reader<'_> {
         self.source.text().get(span.start..span.end).unwrap_or_default()
     }
 
-    pub(super) fn note(&mut self, verdict: Verdict, span: Span, message: impl Into<String>, fix: Fix) {
-        let (help, fix) = match fix {
+    pub(super) fn note(
+        &mut self,
+        verdict: Verdict,
+        code: Option<&'static str>,
+        span: Span,
+        message: impl Into<String>,
+        fix: impl Into<Fix>,
+    ) {
+        let (help, fix) = match fix.into() {
             Fix::Advice(advice) => (advice.to_owned(), None),
             Fix::Write(text) => (format!("write {text}"), Some((span, text))),
             Fix::At(place, text) if text.is_empty() => ("remove it".to_owned(), Some((place, text))),
             Fix::At(place, text) => (format!("write {}", text.trim_end_matches(", ")), Some((place, text))),
         };
-        let is_refused = verdict == Verdict::RefusedPerCall;
         let deviation = Deviation {
             verdict,
-            code: (is_refused && verdict == self.refusal()).then_some("INVALID_ARGUMENT"),
+            code,
             message: message.into(),
             help,
             origin: self.source.origin(span),
@@ -91,14 +146,6 @@ impl Reader<'_> {
         };
         if !self.deviations.contains(&deviation) {
             self.deviations.push(deviation);
-        }
-    }
-
-    /// Notes that every call fails with this code.
-    pub(super) fn note_failing(&mut self, code: &'static str, span: Span, message: String, fix: Fix) {
-        self.note(Verdict::RefusedPerCall, span, message, fix);
-        if let Some(last) = self.deviations.last_mut() {
-            last.code = Some(code);
         }
     }
 
@@ -114,7 +161,7 @@ impl Reader<'_> {
                 let is_policy = name == "methodConfig" || name.ends_with("Policy");
                 let verdict = if is_policy { Verdict::NoRetries } else { Verdict::Changed };
                 let message = format!("the field {:?} is not seen", member.key);
-                self.note(verdict, member.key_span, message, Fix::Write(format!("{name:?}")));
+                self.note(verdict, None, member.key_span, message, format!("{name:?}"));
             }
             return None;
         };
@@ -132,56 +179,30 @@ impl Reader<'_> {
     }
 
     /// A field with a value that the client can take, or the deviation that it can't.
-    pub(super) fn value<T>(
-        &mut self,
-        object: &Node,
-        name: &str,
-        read: impl FnOnce(Client, &Node) -> Result<T, Wrong>,
-    ) -> Option<(T, Span)> {
+    pub(super) fn value<T>(&mut self, object: &Node, name: &str, read: Read<T>) -> Option<(T, Span)> {
         let node = self.field(object, name)?;
         self.taken(node, name, read).map(|value| (value, node.span))
     }
 
-    pub(super) fn taken<T>(
-        &mut self,
-        node: &Node,
-        name: &str,
-        read: impl FnOnce(Client, &Node) -> Result<T, Wrong>,
-    ) -> Option<T> {
+    pub(super) fn taken<T>(&mut self, node: &Node, name: &str, read: Read<T>) -> Option<T> {
         match read(self.client, node) {
             Ok(value) => Some(value),
             Err(Wrong { problem, right }) => {
                 let message = format!("{name} {} {problem}", self.source.excerpt(node.span));
-                let fix = right.map_or(WRITE, Fix::Write);
-                self.refuse(node.span, message, fix);
+                self.refuse(node.span, message, right.map_or(WRITE, Fix::Write));
                 None
             }
         }
     }
 
     /// A field that has to be there.
-    pub(super) fn required<T>(
-        &mut self,
-        object: &Node,
-        name: &str,
-        read: impl FnOnce(Client, &Node) -> Result<T, Wrong>,
-    ) -> Option<(T, Span)> {
+    pub(super) fn required<T>(&mut self, object: &Node, name: &str, read: Read<T>) -> Option<(T, Span)> {
         let before = self.deviations.len();
         let value = self.value(object, name, read);
-        if value.is_none()
-            && !self.deviations.iter().skip(before).any(|known| known.verdict == self.refusal())
-        {
-            let usual = [
-                ("maxAttempts", "5"),
-                ("initialBackoff", "\"0.1s\""),
-                ("maxBackoff", "\"1s\""),
-                ("backoffMultiplier", "2"),
-                ("maxTokens", "10"),
-                ("tokenRatio", "0.1"),
-            ];
-            let usual = usual.into_iter().find(|(known, _)| *known == name);
+        if value.is_none() && !self.has_refused_since(before) {
             let start = object.span.start + 1;
             let is_misspelt = self.deviations.len() > before;
+            let usual = USUAL.into_iter().find(|(known, _)| *known == name);
             let fix = match usual.filter(|_| !is_misspelt && !object.members().is_empty()) {
                 Some((_, value)) => Fix::At(Span { start, end: start }, format!("\"{name}\": {value}, ")),
                 None => Fix::Advice("write the field"),
@@ -193,24 +214,22 @@ impl Reader<'_> {
 
     /// An object, or the deviation that it is none.
     pub(super) fn object<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n Node> {
-        self.kind(node, name, "an object", matches!(node.kind, Kind::Object(_)))
+        self.kind(node, name, "an object")
     }
 
     pub(super) fn array<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n [Node]> {
-        self.kind(node, name, "an array", matches!(node.kind, Kind::Array(_))).map(Node::items)
+        self.kind(node, name, "an array").map(Node::items)
     }
 
-    fn kind<'n>(&mut self, node: &'n Node, name: &str, wanted: &str, is_right: bool) -> Option<&'n Node> {
-        if !is_right {
-            let fix = match node.kind {
-                Kind::Object(_) if wanted == "an array" => {
-                    Fix::Write(format!("[{}]", self.written(node.span)))
-                }
-                _ => WRITE,
-            };
-            self.refuse(node.span, format!("{name} is {}, not {wanted}", node.a_kind()), fix);
+    /// A value of that [kind](Node::a_kind).
+    pub(super) fn kind<'n>(&mut self, node: &'n Node, name: &str, wanted: &str) -> Option<&'n Node> {
+        let kind = node.a_kind();
+        if kind != wanted {
+            let list = || Fix::Write(format!("[{}]", self.written(node.span)));
+            let fix = if (kind, wanted) == ("an object", "an array") { list() } else { WRITE };
+            self.refuse(node.span, format!("{name} is {kind}, not {wanted}"), fix);
         }
-        is_right.then_some(node)
+        (kind == wanted).then_some(node)
     }
 }
 

@@ -7,9 +7,6 @@ use super::script::Script;
 use crate::model::shown_name;
 use std::time::Duration;
 
-/// Why a method is sent once that nobody wants to be retried.
-const NOTHING_ASKED: &str = "the entry asks for no retries";
-
 impl Reader<'_> {
     pub(super) fn report(
         self,
@@ -17,45 +14,38 @@ impl Reader<'_> {
         script: Option<&Script>,
         method: Option<&str>,
     ) -> ClientReport {
-        let worst_of = |of: Option<usize>| {
-            let about = |known: &&Deviation| known.entry.is_none() || known.entry == of;
-            worst(self.deviations.iter().filter(about))
-        };
         let is_refusal = |known: &&Deviation| {
             known.verdict >= Verdict::RefusedPerCall && known.code != Some("DEADLINE_EXCEEDED")
         };
         let refused = worst(self.deviations.iter().filter(is_refusal));
-        let all = refused.or(worst(self.deviations.iter()));
-        let named = chosen(entries, method);
         let is_hidden = |service: &str, method: &str| {
-            !method.is_empty()
-                && entries.iter().any(|entry| {
-                    entry.policy.is_some()
-                        && entry.names.iter().any(|name| name.0 == service && name.1.is_empty())
-                })
+            let is_service = |name: &(String, String)| name.0 == service && name.1.is_empty();
+            let hides = |entry: &Entry| entry.policy.is_some() && entry.names.iter().any(is_service);
+            !method.is_empty() && entries.iter().any(hides)
         };
-        let mut counts = false;
-        let mut methods: Vec<MethodReport> = Vec::new();
-        for ((service, method), number, entry) in named {
-            let deviation = worst_of(Some(number)).filter(|known| known.verdict > Verdict::AsWritten);
-            let known = refused.or(deviation);
-            let mut verdict = known.map_or(Verdict::AsWritten, |known| known.verdict);
-            let mut reason = known.map(|known| known.message.clone());
-            if refused.is_none()
-                && let hides = is_hidden(service, method)
-                && entry.policy.is_none()
-                && (verdict < Verdict::Changed || hides && verdict < Verdict::NoRetries)
-            {
-                // Of a method for which only the timeout was asked, what becomes of that is the answer.
-                verdict = Verdict::NoRetries;
-                counts |= hides;
+        let (mut methods, mut asked) = (Vec::new(), Vec::new());
+        for ((service, method), number, entry) in chosen(entries, method) {
+            let about = |known: &&Deviation| known.entry.is_none_or(|entry| entry == number);
+            let deviation = worst(self.deviations.iter().filter(about));
+            let deviation = deviation.filter(|known| known.verdict > Verdict::AsWritten);
+            let (mut verdict, mut reason) = reasoned(refused.or(deviation));
+            let hides = is_hidden(service, method);
+            // Of a method for which only the timeout was asked, what becomes of that is the answer.
+            let others = if hides { Verdict::Changed } else { Verdict::Unknown };
+            if refused.is_none() && entry.policy.is_none() && verdict <= others {
                 let hidden = if hides { ", and it hides that of its service" } else { "" };
-                reason = Some(format!("the entry asks for no retries{hidden}"));
+                (verdict, reason) =
+                    (Verdict::NoRetries, Some(format!("the entry asks for no retries{hidden}")));
             }
-            counts |= deviation.is_some() || entry.policy.is_some();
             let play = self.play(entry.policy.as_ref(), entry.timeout, script, refused.is_some());
-            if let Some(change) = play.change.filter(|_| verdict < Verdict::NoRetries) {
-                (verdict, reason) = (change.0.max(verdict), Some(change.1));
+            if let Some((change, why)) = play.change.filter(|_| verdict < Verdict::NoRetries) {
+                (verdict, reason) = (verdict.max(change), Some(why));
+            }
+            if hides
+                || entry.policy.is_some()
+                || deviation.is_some_and(|known| known.verdict > Verdict::Unknown)
+            {
+                asked.push((verdict, reason.clone()));
             }
             methods.push(MethodReport {
                 method: shown_name(service, method),
@@ -68,27 +58,28 @@ impl Reader<'_> {
             });
         }
         // Methods for which nothing is asked don't count beside those for which something is.
-        let asked = methods.iter().filter(|method| {
-            method.verdict != Verdict::NoRetries
-                || !counts
-                || method.reason.as_deref().is_none_or(|reason| reason != NOTHING_ASKED)
-        });
-        let by_method =
-            asked.map(|method| (method.verdict, method.reason.clone())).max_by_key(|(verdict, _)| *verdict);
-        let whole = all
-            .filter(|known| known.verdict > Verdict::AsWritten)
-            .filter(|known| known.entry.is_none() || refused.is_some() || methods.is_empty());
-        let whole = whole.map(|known| (known.verdict, Some(known.message.clone())));
-        let nothing = (Verdict::NoRetries, Some("no entry of the table asks for retries of it".to_owned()));
-        let worst = match by_method {
-            Some(_) => by_method.into_iter().chain(whole).max_by_key(|(verdict, _)| *verdict),
-            None => whole.filter(|(verdict, _)| *verdict >= Verdict::NoRetries),
-        };
-        let (verdict, reason) = worst.unwrap_or(nothing);
+        if asked.is_empty() {
+            asked = methods.iter().map(|method| (method.verdict, method.reason.clone())).collect();
+        }
+        let whole = refused.or(worst(self.deviations.iter()));
+        let is_of_all = |known: &&Deviation| refused.is_some() || known.entry.is_none() || methods.is_empty();
+        let whole = reasoned(whole.filter(is_of_all));
+        // Nobody calls what no entry is for: a change of it is none.
+        if methods.is_empty() && matches!(whole.0, Verdict::AsWritten | Verdict::Changed) {
+            asked.push((Verdict::NoRetries, Some("no entry of the table asks for retries of it".to_owned())));
+        }
+        asked.push(whole);
+        let (verdict, reason) =
+            asked.into_iter().max_by_key(|(verdict, _)| *verdict).unwrap_or((Verdict::AsWritten, None));
         let code =
             self.deviations.iter().filter(|known| known.verdict == verdict).find_map(|known| known.code);
         ClientReport { client: self.client, verdict, code, reason, methods, deviations: self.deviations }
     }
+}
+
+/// What becomes of calls because of this, and why.
+fn reasoned(known: Option<&Deviation>) -> (Verdict, Option<String>) {
+    known.map_or((Verdict::AsWritten, None), |known| (known.verdict, Some(known.message.clone())))
 }
 
 /// The first of the worst.

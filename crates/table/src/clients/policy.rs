@@ -42,7 +42,7 @@ impl Reader<'_> {
             }
             (Some(hedging), Some(_)) => {
                 let message = format!("{BOTH}: each call fails");
-                self.note(Verdict::RefusedPerCall, hedging.span, message, remove);
+                self.note(Verdict::RefusedPerCall, None, hedging.span, message, remove);
             }
             (None, _) => {}
         }
@@ -52,7 +52,7 @@ impl Reader<'_> {
     fn attempts(&mut self, policy: &Node, limit: &str) -> Option<u32> {
         let (attempts, span) = self.required(policy, "maxAttempts", Client::integer)?;
         if attempts < 2.0 {
-            self.refuse(span, "maxAttempts is below 2", Fix::Advice("write a number from 2 to 5"));
+            self.refuse(span, "maxAttempts is below 2", "write a number from 2 to 5");
             return None;
         }
         let attempts = u32::try_from(whole(attempts)).unwrap_or(u32::MAX);
@@ -60,14 +60,14 @@ impl Reader<'_> {
         if let Some(given) = self.options.number(self.client, limit) {
             if given < 2 && self.is("option.attempts-limit-below-2", "ignored") {
                 let message = format!("the channel's limit of {given} attempts is ignored");
-                self.changed(span, message, Fix::Advice("give a limit of 2 or more"));
+                self.changed(span, message, "give a limit of 2 or more");
             } else {
                 most = given;
             }
         }
         if attempts > most {
             let message = format!("maxAttempts {attempts} is treated as {most}");
-            self.changed(span, message, Fix::Write(most.to_string()));
+            self.changed(span, message, most.to_string());
         }
         Some(attempts.min(most))
     }
@@ -90,22 +90,21 @@ impl Reader<'_> {
         let initial = self.back_off(policy, "initialBackoff");
         let max = self.back_off(policy, "maxBackoff");
         let multiplier = self.required(policy, "backoffMultiplier", Client::float);
-        let advice = Fix::Advice("write a number above 0, such as 2");
+        let advice = "write a number above 0, such as 2";
         self.check(multiplier, |number| *number > 0.0, "backoffMultiplier is not above 0", advice);
         let per_attempt = self.per_attempt_timeout(policy);
         let before = self.deviations.len();
         let codes = self.codes(policy, "retryableStatusCodes");
         // Codes that the client refuses are no empty list.
-        let is_refused = self.deviations.iter().skip(before).any(|known| known.verdict == self.refusal());
+        let is_refused = self.has_refused_since(before);
         let is_empty = codes.as_ref().is_none_or(|(codes, _)| codes.is_empty());
         if is_empty && !(codes.is_some() && is_refused) && per_attempt.is_none() {
             let span = codes.as_ref().map_or(policy.span, |(_, span)| *span);
-            let advice = Fix::Advice("name a code, such as UNAVAILABLE");
-            self.refuse(span, "retryableStatusCodes names no code", advice);
+            self.refuse(span, "retryableStatusCodes names no code", "name a code, such as UNAVAILABLE");
         }
         let ((initial, span), (max, max_span)) = (initial?, max?);
         if initial > max {
-            let right = Fix::Write(self.written(max_span).to_owned());
+            let right = self.written(max_span).to_owned();
             let (initial, max) = (time_text(initial), time_text(max));
             let message = match self.client.rule("backoff.first") {
                 "capped" => format!("the first wait is {max}, not {initial}: maxBackoff limits it"),
@@ -115,13 +114,13 @@ impl Reader<'_> {
         } else if initial < SHORTEST || max < SHORTEST {
             let span = if initial < SHORTEST { span } else { max_span };
             let message = "retries follow without a wait: this is below what timers have";
-            self.changed(span, message, Fix::Write("\"0.001s\"".to_owned()));
+            self.changed(span, message, "\"0.001s\"".to_owned());
         }
         let most = self.client.number("timer.most-ms").map(|millis: i128| millis * 1_000_000);
         let is_too_long = most.is_some_and(|most| initial > most * 5 / 6);
         if is_too_long {
             let message = "the first retry follows after a millisecond: so long a wait overflows";
-            self.changed(span, message, Fix::Write("\"86400s\"".to_owned()));
+            self.changed(span, message, "\"86400s\"".to_owned());
         }
         let first = match self.client.rule("backoff.first") {
             _ if is_too_long => SHORTEST,
@@ -139,7 +138,7 @@ impl Reader<'_> {
             is_hedging: false,
         };
         if policy.attempts < 2 {
-            let advice = Fix::Advice("give the channel a limit of 2 or more");
+            let advice = "give the channel a limit of 2 or more";
             self.never(span, "the channel's limit leaves one attempt", advice);
         }
         Some(policy)
@@ -149,7 +148,7 @@ impl Reader<'_> {
         let (nanos, span) = self.required(policy, name, Client::duration)?;
         let text = self.source.excerpt(span);
         let right = if nanos == 0 { "0.001s".to_owned() } else { right_duration(text.trim_matches('"')) };
-        let right = Fix::Write(format!("{right:?}"));
+        let right = format!("{right:?}");
         if nanos < 0 || nanos == 0 && self.is("backoff.zero", "refuse") {
             self.refuse(span, format!("{name} {text} is not above zero"), right);
             return None;

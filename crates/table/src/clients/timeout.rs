@@ -21,15 +21,15 @@ impl Reader<'_> {
         let node = self.field(config, "timeout")?;
         let text = self.source.excerpt(node.span);
         if let (Kind::Object(_), true) = (&node.kind, self.is("timeout.object", "take")) {
-            let number = |name| match node.member(name).map(|node| &node.kind) {
-                Some(Kind::Number(text)) => text.parse::<f64>().ok(),
+            let number = |name| match &node.member(name)?.kind {
+                Kind::Number(text) => text.parse::<f64>().ok(),
                 _ => None,
             };
-            let (Some(seconds), Some(nanos)) = (number("seconds"), number("nanos")) else {
+            let nanos = number("seconds").zip(number("nanos"));
+            if nanos.is_none() {
                 self.refuse(node.span, "timeout has no seconds and nanos", WRITE);
-                return None;
-            };
-            return Some(whole(seconds * 1e9 + nanos));
+            }
+            return nanos.map(|(seconds, nanos)| whole(seconds * 1e9 + nanos));
         }
         let exact = self.taken(node, "timeout", Client::duration)?;
         let (seconds, rest) = (exact.div_euclid(NANOS), exact.rem_euclid(NANOS));
@@ -39,63 +39,59 @@ impl Reader<'_> {
         }
         if let (true, Kind::String(text)) = (self.is("timeout.fraction", "nanoseconds"), &node.kind) {
             let fraction = text.trim_end_matches('s').split_once('.').map_or("0", |(_, fraction)| fraction);
-            read =
-                (read - rest + fraction.parse::<i128>().unwrap_or_default()).div_euclid(SHORTEST) * SHORTEST;
-        }
-        if exact <= 0 {
-            let remove = removal_of(config, node);
-            let rule = if exact == 0 { "timeout.zero" } else { "timeout.negative" };
-            if !self.is(rule, "ignored") {
-                let message = format!("with the timeout {text} every call fails at once");
-                return Some(self.fails(node, message, remove));
-            }
-            self.changed(node.span, format!("the timeout {text} is ignored: calls have no limit"), remove);
-            return None;
-        }
-        if read != exact || read < SHORTEST {
-            let is_long = seconds > i128::from(i32::MAX);
-            let agreed = Fix::Write(if is_long { "\"86400s\"".to_owned() } else { nine_digits(exact) });
-            let message = format!("the timeout {text} is read as {}", time_text(read));
-            if read < SHORTEST {
-                return Some(self.fails(node, format!("{message}: every call fails at once"), agreed));
-            }
-            self.changed(node.span, message, agreed);
-            return Some(read);
+            let nanos = fraction.parse::<i128>().unwrap_or_default();
+            read = (read - rest + nanos).div_euclid(SHORTEST) * SHORTEST;
         }
         let early = self.client.number::<i128>("timeout.early-ms").map_or(0, |millis| millis * SHORTEST);
         let most = time_text(early);
-        if read <= early {
-            let message = format!("calls end up to {most} early: with {text} every call may fail at once");
-            return Some(self.fails(node, message, removal_of(config, node)));
-        }
-        if early > 0 && read < LONG {
-            let advice = Fix::Advice("set the deadline of each call in the program");
-            self.changed(node.span, format!("calls end up to {most} before the timeout {text}"), advice);
-        }
-        Some(read)
-    }
-
-    /// Notes that calls fail at once, as with no time at all.
-    fn fails(&mut self, node: &Node, message: String, fix: Fix) -> i128 {
-        self.note_failing("DEADLINE_EXCEEDED", node.span, message, fix);
-        0
-    }
-
-    pub(super) fn wait_for_ready(&mut self, wait: &Node) {
-        let Kind::Bool(value) = wait.kind else {
-            return self.refuse(wait.span, "waitForReady is neither true nor false", WRITE);
+        let remove = removal_of(config, node);
+        let agreed: Fix = match seconds > i128::from(i32::MAX) {
+            true => "\"86400s\"".to_owned().into(),
+            false => nine_digits(exact).into(),
         };
-        let advice = Fix::Advice("set it for each call in the program");
-        match self.client.rule("wait-for-ready") {
-            "ignored" if value => {
+        let is_other = read != exact || read < SHORTEST;
+        let read_as = format!("the timeout {text} is read as {}", time_text(read));
+        let (message, fix) = if exact <= 0 {
+            let rule = if exact == 0 { "timeout.zero" } else { "timeout.negative" };
+            if self.is(rule, "ignored") {
+                let message = format!("the timeout {text} is ignored: calls have no limit");
+                self.changed(node.span, message, remove);
+                return None;
+            }
+            (format!("with the timeout {text} every call fails at once"), remove)
+        } else if is_other && read < SHORTEST {
+            (format!("{read_as}: every call fails at once"), agreed)
+        } else if is_other {
+            self.changed(node.span, read_as, agreed);
+            return Some(read);
+        } else if read <= early {
+            (format!("calls end up to {most} early: with {text} every call may fail at once"), remove)
+        } else {
+            if early > 0 && read < LONG {
+                let message = format!("calls end up to {most} before the timeout {text}");
+                self.changed(node.span, message, "set the deadline of each call in the program");
+            }
+            return Some(read);
+        };
+        // As with no time at all.
+        self.fails("DEADLINE_EXCEEDED", node.span, message, fix);
+        Some(0)
+    }
+
+    pub(super) fn wait_for_ready(&mut self, config: &Node) {
+        let Some(wait) = self.field(config, "waitForReady") else { return };
+        let advice = "set it for each call in the program";
+        match (&wait.kind, self.client.rule("wait-for-ready")) {
+            (Kind::Bool(true), "ignored") => {
                 let message = "waitForReady is ignored: calls fail while there is no connection";
                 self.changed(wait.span, message, advice);
             }
-            "overrides" => {
+            (Kind::Bool(value), "overrides") => {
                 let message = format!("waitForReady {value} replaces what a call itself asks for");
-                self.note(Verdict::AsWritten, wait.span, message, advice);
+                self.note(Verdict::AsWritten, None, wait.span, message, advice);
             }
-            _ => {}
+            (Kind::Bool(_), _) => {}
+            _ => self.refuse(wait.span, "waitForReady is neither true nor false", WRITE),
         }
     }
 }
