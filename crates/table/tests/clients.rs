@@ -285,6 +285,22 @@ fn an_empty_list_of_codes_is_told_beside_another_refusal() {
     }
 }
 
+#[test]
+fn a_listed_code_that_ends_a_call_is_not_said_to_be_unlisted() {
+    let config = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s",
+        "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+    for (script, verdict) in
+        [("H14", Verdict::AsWritten), ("H13", Verdict::NoRetries), ("T13", Verdict::NoRetries)]
+    {
+        let script: Script = script.parse().unwrap();
+        for client in Client::ALL {
+            let report =
+                client.read(config.as_bytes(), &ClientOptions::default(), Some(&script), Some("a.B/Get"));
+            assert_eq!(report.verdict, verdict, "{client} {script:?} {:?}", report.reason);
+        }
+    }
+}
+
 /// What the readers here say of other clients, which the rules have to say too.
 #[test]
 fn sentences_that_name_other_clients_follow_the_rules() {

@@ -84,3 +84,12 @@ fn a_plan_shows_the_attempts_of_another_client() {
         assert!(printed.contains(part), "{printed}");
     }
 }
+
+#[test]
+fn a_plan_shows_hedges_without_a_random_factor() {
+    let file = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "hedgingPolicy":
+        {"maxAttempts": 2, "hedgingDelay": "0.2s", "nonFatalStatusCodes": ["UNAVAILABLE"]}}]}"#;
+    let line = "plan --client grpc-java --table shop_service_config.json --method a.B/Get";
+    let (printed, _) = run("clients_hedges", file, line);
+    assert!(printed.contains("  attempt 2: 200ms later\n"), "{printed}");
+}

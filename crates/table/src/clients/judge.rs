@@ -53,6 +53,7 @@ impl Reader<'_> {
                 reason,
                 attempts: play.attempts,
                 delays: play.delays,
+                is_hedged: entry.policy.as_ref().is_some_and(|policy| policy.is_hedging),
                 timeout: entry.timeout.and_then(|nanos| u64::try_from(nanos).ok()).map(Duration::from_nanos),
                 codes: entry.policy.iter().flat_map(|policy| &policy.codes).map(|code| code.name()).collect(),
             });

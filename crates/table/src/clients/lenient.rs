@@ -91,7 +91,8 @@ fn parse(text: &str) -> Result<(Node, Vec<Quirk>), NoJson> {
     let fault = |span, is_word| NoJson { span, is_word };
     let parsed = parse_to_ast(text, &collected, &taken).map_err(|error| {
         let span = span(error.range());
-        fault(span, text.get(span.start..).is_some_and(|rest| rest.starts_with(char::is_alphabetic)))
+        let (before, rest) = text.split_at_checked(span.start).unwrap_or_default();
+        fault(span, before.contains(['{', '[']) && rest.starts_with(char::is_alphabetic))
     })?;
     let root = parsed.value.map(json_node);
     let root = root.ok_or_else(|| fault(Span::default(), false))?;

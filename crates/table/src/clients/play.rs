@@ -60,7 +60,10 @@ impl Reader<'_> {
         let firsts = calls.into_iter().flatten().filter_map(|replies| replies.get(self.free(replies)));
         let (retried, last): (Vec<Reply>, Vec<Reply>) =
             firsts.copied().partition(|reply| self.next(asked, 0, *reply).is_some());
-        let change = match last.iter().find_map(|reply| reply.code(self.client)) {
+        // Headers end a call whose code the entry lists, as is written.
+        let is_as_written = |reply: &Reply| matches!(reply, Reply::Headers(_)) && self.lists(asked, *reply);
+        let mut last = last.iter().filter(|reply| !is_as_written(reply));
+        let change = match last.find_map(|reply| reply.code(self.client)) {
             _ if retried.contains(&Reply::Status(0, None)) => {
                 Some((Verdict::Changed, "a reply of OK without a message is retried".to_owned()))
             }

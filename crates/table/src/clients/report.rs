@@ -67,6 +67,8 @@ pub struct MethodReport {
     pub attempts: Vec<u32>,
     /// The waits before the second attempt, the third and so on, without the random part. For a hedged call the time between two attempts.
     pub delays: Vec<Duration>,
+    /// Whether it hedges calls, rather than waiting for replies.
+    pub is_hedged: bool,
     /// The time that a call has.
     pub timeout: Option<Duration>,
     /// The codes after which it sends the next attempt.

@@ -113,7 +113,10 @@ pub(crate) fn other_client(
         for method in &report.methods {
             let told = outcome(method.verdict, None, method.reason.as_deref());
             writeln!(out, "{client}, {}: {told}", Escaped(&method.method))?;
-            let later = |delay: &Duration| format!("{delay:?} later, x {}", client.rule("backoff.jitter"));
+            // Back-off has a random factor, the delay between hedges none.
+            let random = format!(", x {}", client.rule("backoff.jitter"));
+            let random = if method.is_hedged { "" } else { &random };
+            let later = |delay: &Duration| format!("{delay:?} later{random}");
             let starts = once("at once".to_owned()).chain(method.delays.iter().map(later));
             for (number, start) in (1..=method.attempts.iter().sum()).zip(starts) {
                 writeln!(out, "  attempt {number}: {start}")?;
