@@ -11,7 +11,9 @@ use tonic_gax_benches::contender::{
     Bare, Contender, Generated, Layered, RETRYING, Raw, RawTimeout, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Summary, Turns, Way, by_turns, paused, runtime};
+use tonic_gax_benches::measure::{
+    self, Cost, Counted, Counts, Lane, Summary, Turns, Way, by_turns, paused, runtime,
+};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::pipe;
@@ -68,7 +70,7 @@ impl Bench {
         }
         let canned = counted(&self.runtime);
         let names: Vec<&str> = canned.iter().map(Lane::name).chain(CONNECTED).collect();
-        let counts: Option<Vec<f64>> = (0..names.len()).map(measure::instructions).collect();
+        let counts: Option<Vec<Counts>> = (0..names.len()).map(measure::instructions).collect();
         let Some(counts) = counts else {
             println!("  skipped: needs valgrind");
             return;
@@ -256,9 +258,16 @@ fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let _summary = by_turns(only, Turns { rounds: 0, calls });
 }
 
-fn print_instructions(over: &str, rows: &[(&str, f64)], targets: (&str, &str)) {
-    let table = beside_first(&["contender", "instructions", over], rows, Some(targets), |count, first| {
-        [format!("{count:.0}"), format!("{:+.0}", count - first)]
+fn print_instructions(over: &str, rows: &[(&str, Counts)], targets: (&str, &str)) {
+    let headings = ["contender", "instructions", over, "lines of code", "more lines"];
+    let table = beside_first(&headings, rows, Some(targets), |counts, first| {
+        let more = (counts.instructions - first.instructions, counts.fetched - first.fetched);
+        [
+            format!("{:.0}", counts.instructions),
+            format!("{:+.0}", more.0),
+            format!("{:.0}", counts.fetched),
+            format!("{:+.0}", more.1),
+        ]
     });
     print!("{table}");
 }

@@ -6,7 +6,7 @@
 
 use tokio::runtime::Runtime;
 use tonic_gax_benches::arguments::Arguments;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Turns, by_turns, runtime};
+use tonic_gax_benches::measure::{self, Cost, Counted, Counts, Lane, Stopwatch, Turns, by_turns, runtime};
 use tonic_gax_benches::stream::{self, CannedStream, Shape, StreamContender};
 use tonic_gax_benches::table::{Table, ratios, target};
 
@@ -73,7 +73,7 @@ fn instructions(runtime: &Runtime) {
     let mut table = Table::new(&["contender", "shape", "instructions", "x raw", "target"]);
     let mut raw = f64::NAN;
     for (place, (shape, name)) in lanes.into_iter().enumerate() {
-        let Some(count) = measure::instructions(place) else {
+        let Some(Counts { instructions: count, .. }) = measure::instructions(place) else {
             println!("  skipped: needs valgrind");
             return;
         };

@@ -13,8 +13,8 @@ pub const SMALL: usize = 128;
 /// The length of what is in front of a message.
 pub const PREFIX: usize = 5;
 
-/// A large message: what fits into a mebibyte with the prefix before it.
-pub const LARGE: usize = 1024 * 1024 - PREFIX;
+/// A large message: a mebibyte of data, with their tag and length.
+pub const LARGE: usize = 1024 * 1024 + 4;
 
 /// A message that is `length` bytes long on the wire.
 #[must_use]

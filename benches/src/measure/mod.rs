@@ -7,7 +7,7 @@ mod runtime;
 mod turns;
 
 pub use clock::{Cost, Stopwatch, moment};
-pub use instructions::{Counted, count as instructions};
+pub use instructions::{Counted, Counts, count as instructions};
 pub use lane::{Lane, Way};
 pub use runtime::{paused, runtime, stay_on_one_core};
 pub use turns::{Summary, Turns, by_turns};
