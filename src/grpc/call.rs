@@ -55,31 +55,22 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, taken_by, timeout, extra, has_count } =
             Inspection::of(&request, example, counts, is_watched);
         if let Some(status) = config.headers.refusal(request.headers()) {
-            return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
+            return Self::unsendable(status, &request);
         }
         let own_config = config.of_call(options);
         let reports = options
             .and_then(|options| options.report)
             .unwrap_or_else(|| config.shared.options.wants_reports());
         let (has_options, taken_by) = (options.is_some(), taken_by.cloned());
-        // No other layer below may act on them.
-        if has_options {
-            request.extensions_mut().remove::<CallOptions>();
-        }
-        if taken_by.is_some() {
-            request.extensions_mut().remove::<TakenBy>();
-        }
-        if has_count {
-            request.headers_mut().remove(PREVIOUS_ATTEMPTS);
+        if has_options || taken_by.is_some() || has_count {
+            remove_own(&mut request, has_count);
         }
         let config = own_config.unwrap_or(config);
         // By gax-java's rules an attempt outlives the total timeout, but not the time that the call is given here.
         let bound = earlier(earlier(timeout, time_left()), config.timeout);
         let captured = match CapturedRequest::of(&mut request, extra, kind, &config) {
             Ok(captured) => captured,
-            Err(status) => {
-                return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-            }
+            Err(status) => return Self::unsendable(status, &request),
         };
         let (config, extent) = if captured.is_stream() {
             of_stream(config, kind)
@@ -97,9 +88,7 @@ impl<A: ServiceHandle> Call<A> {
                     };
                 }
                 Ok(None) => {}
-                Err(status) => {
-                    return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-                }
+                Err(status) => return Self::unsendable(status, &request),
             }
         }
         let protocol = GrpcProtocol::new(handle, captured, extent);
@@ -110,6 +99,22 @@ impl<A: ServiceHandle> Call<A> {
             protocol.first(service, config, started, context, request)
         });
         Self::Operating { driver }
+    }
+
+    /// A call whose request can't be sent.
+    #[cold]
+    fn unsendable(status: Status, request: &http::Request<Body>) -> Self {
+        Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) }
+    }
+}
+
+/// Removes what is meant for this layer: no other one below may act on it.
+#[cold]
+fn remove_own(request: &mut http::Request<Body>, has_count: bool) {
+    request.extensions_mut().remove::<CallOptions>();
+    request.extensions_mut().remove::<TakenBy>();
+    if has_count {
+        request.headers_mut().remove(PREVIOUS_ATTEMPTS);
     }
 }
 
