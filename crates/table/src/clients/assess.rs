@@ -155,10 +155,10 @@ impl Reader<'_> {
             }
         }
         let retries_off = self.options.has(self.client, "option.retries");
-        let is_checked = !(is_unnamed && self.is("entry.unnamed", "skip"))
-            && !(retries_off && self.is("option.retries-off", "unchecked"));
-        let mut policy = if is_checked { self.policy(config) } else { None };
-        if retries_off && (policy.is_some() || !is_checked) {
+        let is_skipped = is_unnamed && self.is("entry.unnamed", "skip")
+            || retries_off && self.is("option.retries-off", "unchecked");
+        let mut policy = if is_skipped { None } else { self.policy(config) };
+        if retries_off && (policy.is_some() || is_skipped) {
             policy = None;
             self.never(config.span, "retries are off, by an option of the channel", "leave the option out");
         }

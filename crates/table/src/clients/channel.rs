@@ -58,15 +58,17 @@ impl Reader<'_> {
         }
         let Some(node) = self.field(root, "loadBalancingConfig") else { return };
         let Some(list) = self.array(node, "loadBalancingConfig") else { return };
-        let is_served = list.iter().any(|policy| match policy.members() {
-            [only] => is_known(&only.key),
-            _ => {
+        let may_be_empty = self.is("load-balancing.list", "take");
+        let is_served = list.is_empty() && may_be_empty
+            || list.iter().any(|policy| {
+                if let [only] = policy.members() {
+                    return is_known(&only.key);
+                }
                 let message = "an element of loadBalancingConfig is an object with one key";
                 self.refuse(policy.span, message, WRITE);
                 false
-            }
-        });
-        if !is_served && !(list.is_empty() && self.is("load-balancing.list", "take")) {
+            });
+        if !is_served {
             let message = "no load balancing policy that this client knows".to_owned();
             let remove = removal_of(root, node);
             match self.client.rule("load-balancing.unknown") {

@@ -45,10 +45,8 @@ impl Reader<'_> {
         let early = self.client.number::<i128>("timeout.early-ms").map_or(0, |millis| millis * SHORTEST);
         let most = time_text(early);
         let remove = removal_of(config, node);
-        let agreed: Fix = match seconds > i128::from(i32::MAX) {
-            true => "\"86400s\"".to_owned().into(),
-            false => nine_digits(exact).into(),
-        };
+        let is_long = seconds > i128::from(i32::MAX);
+        let agreed = Fix::Write(if is_long { "\"86400s\"".to_owned() } else { nine_digits(exact) });
         let is_other = read != exact || read < SHORTEST;
         let read_as = format!("the timeout {text} is read as {}", time_text(read));
         let (message, fix) = if exact <= 0 {
