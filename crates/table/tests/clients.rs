@@ -336,3 +336,54 @@ fn sentences_that_name_other_clients_follow_the_rules() {
         }
     }
 }
+
+/// What clients of these versions did with more configs: a change of one, the client, and what it made of it.
+#[test]
+fn further_configs_are_told() {
+    use Verdict::{AsWritten, RefusedAtCreation, RefusedPerCall, Unknown};
+    let base = r#"{"methodConfig": [{"name": [{"service": "lab.Svc"}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+    let root = |field: &str| format!("}}], {field}}}");
+    let balancing = |list: &str| root(&format!("\"loadBalancingConfig\": {list}"));
+    let deep = root(&format!("\"x\": {}{}", "[".repeat(255), "]".repeat(255)));
+    let (no_object, no_key) =
+        (balancing(r#"[{"round_robin": []}]"#), balancing(r#"[{"round_robin": {}}, {}]"#));
+    let no_boolean = balancing(r#"[{"pick_first": {"shuffleAddressList": "x"}}]"#);
+    let (unknown, no_child) =
+        (balancing(r#"[{"zzz": {}}]"#), balancing(r#"[{"outlier_detection_experimental": {}}]"#));
+    for (from, to, client, verdict) in [
+        (base, "", "grpcio", RefusedPerCall),
+        ("}]}", "}]}\u{a0}", "grpc-go", RefusedAtCreation),
+        ("}]}", "}]}\u{a0}", "grpcio", RefusedPerCall),
+        ("}]}", "}]}\u{a0}", "grpc-js", RefusedAtCreation),
+        ("}]}", &deep, "grpc-go", AsWritten),
+        ("}]}", &deep, "grpc-java", RefusedAtCreation),
+        ("}]}", &deep, "grpcio", RefusedPerCall),
+        ("}]}", &deep, "grpc-js", AsWritten),
+        ("}]}", &root(r#""serviceConfig": {}"#), "grpc-js", AsWritten),
+        (": 4,", r#": "4", "maxAttempts": 4,"#, "grpc-go", Unknown),
+        ("0.1s", "+.1s", "grpc-go", RefusedAtCreation),
+        ("0.1s", "0.0009s", "grpcio", RefusedPerCall),
+        (r#""lab.Svc""#, r#""", "method": """#, "grpc-js", RefusedAtCreation),
+        (r#""lab.Svc""#, r#""", "method": """#, "grpcio", AsWritten),
+        (r#""lab.Svc""#, r#"null, "method": "Get""#, "grpcio", RefusedPerCall),
+        (r#""service": "lab.Svc""#, r#""method": null"#, "grpcio", AsWritten),
+        ("}}]", r#"}, "hedgingPolicy": {}}]"#, "grpc-java", RefusedAtCreation),
+        ("}}]", r#"}, "maxRequestMessageBytes": -1}]"#, "grpc-go", RefusedPerCall),
+        ("}]}", &no_object, "grpc-go", AsWritten),
+        ("}]}", &no_object, "grpc-java", RefusedAtCreation),
+        ("}]}", &no_object, "grpcio", RefusedPerCall),
+        ("}]}", &no_key, "grpc-go", AsWritten),
+        ("}]}", &no_key, "grpc-java", RefusedAtCreation),
+        ("}]}", &no_key, "grpc-js", RefusedAtCreation),
+        ("}]}", &no_boolean, "grpc-go", RefusedAtCreation),
+        ("}]}", &no_boolean, "grpc-js", AsWritten),
+        ("}]}", &unknown, "grpc-js", AsWritten),
+        ("}]}", &no_child, "grpc-java", RefusedAtCreation),
+        ("}]}", &no_child, "grpcio", RefusedPerCall),
+    ] {
+        let client: Client = client.parse().unwrap();
+        let text = base.replace(from, to);
+        let report = client.read(text.as_bytes(), &ClientOptions::default(), None, Some("lab.Svc/Get"));
+        assert_eq!(report.verdict, verdict, "{client}: {text} {:?}", report.reason);
+    }
+}

@@ -107,7 +107,8 @@ impl Reader<'_> {
         self.load_balancing(root);
         self.health_check(root);
         self.throttling(root);
-        if let Some(config) = ["serviceConfig", "service_config"].iter().find_map(|name| root.member(name)) {
+        let inner = ["serviceConfig", "service_config"].iter().find_map(|name| root.member(name));
+        if let Some(config) = inner.filter(|_| root.member("methodConfig").is_none()) {
             let message = "the service config is in a field of its own, which is not seen";
             self.never(root.span, message, self.written(config.span).to_owned());
         }
@@ -150,8 +151,11 @@ impl Reader<'_> {
         if self.is("message-bytes", "checked") {
             for name in ["maxRequestMessageBytes", "maxResponseMessageBytes"] {
                 let bytes = self.value(config, name, Client::integer);
-                let least = if self.client.name() == "grpc-go" { f64::MIN } else { 0.0 };
-                self.check(bytes, |bytes| *bytes >= least, &format!("{name} is negative"), WRITE);
+                let problem = format!("{name} is negative");
+                match bytes.filter(|(bytes, _)| *bytes < 0.0 && self.client.name() == "grpc-go") {
+                    Some((_, span)) => self.fails("RESOURCE_EXHAUSTED", span, problem, WRITE),
+                    None => self.check(bytes, |bytes| *bytes >= 0.0, &problem, WRITE),
+                }
             }
         }
         let retries_off = self.options.has(self.client, "option.retries");
@@ -178,12 +182,13 @@ impl Reader<'_> {
             };
             let service = part(self, "service").unwrap_or_default();
             let mut method = part(self, "method").unwrap_or_default();
-            if service.is_empty() && name.member("method").is_some() {
-                let rule = match (name.member("service").is_some(), method.is_empty()) {
+            let has = |field| name.member(field).is_some_and(|node| node.kind != Kind::Null);
+            if service.is_empty() && has("method") {
+                let rule = match (has("service"), method.is_empty()) {
                     (false, true) => "name.empty-method-without-service",
                     (false, false) => "name.method-without-service",
                     (true, false) => "name.method-of-empty-service",
-                    (true, true) => "",
+                    (true, true) => "name.both-empty",
                 };
                 let advice = "add the service's full name";
                 self.refuse_by(rule, name.span, "a method without a service", advice);

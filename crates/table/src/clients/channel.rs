@@ -1,8 +1,9 @@
 //! The settings of a table for all calls of a channel.
 
 use super::fields::{Fix, Reader, WRITE, removal_of};
+use super::report::Verdict;
 use super::rules::Client;
-use crate::document::Node;
+use crate::document::{Kind, Node};
 
 impl Reader<'_> {
     pub(super) fn throttling(&mut self, root: &Node) {
@@ -25,7 +26,7 @@ impl Reader<'_> {
         let is_number = |text: &str| {
             text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        if self.is("throttling.ratio-form", "digits") && !is_number(text.trim_matches('"')) {
+        if self.is("throttling.ratio-form", "digits") && !is_number(text.trim_matches(['"', ' ', '+'])) {
             self.refuse(span, format!("tokenRatio {text} is not a number as digits"), format!("{ratio}"));
         }
         let (least, is_refused) = match self.client.rule("throttling.ratio") {
@@ -34,6 +35,7 @@ impl Reader<'_> {
             rule => (0.001, rule.ends_with("refused")),
         };
         let is_cut = ratio < least;
+        let mut read_as = if is_cut { 0.0 } else { ratio };
         let right = if ratio > 0.0 { Fix::Write("0.001".to_owned()) } else { WRITE };
         if ratio <= 0.0 || is_cut && is_refused {
             self.refuse(span, format!("tokenRatio {text} is not above 0"), right);
@@ -43,8 +45,9 @@ impl Reader<'_> {
         {
             let right = format!("{}.0", text.trim_matches('"'));
             self.changed(span, format!("tokenRatio {text} is read as a thousandth of it"), right);
+            read_as /= 1000.0;
         }
-        self.throttle = tokens.map(|(tokens, _)| (tokens, if is_cut { 0.0 } else { ratio }));
+        self.throttle = tokens.map(|(tokens, _)| (tokens.min(1e9), read_as));
     }
 
     pub(super) fn load_balancing(&mut self, root: &Node) {
@@ -58,22 +61,36 @@ impl Reader<'_> {
         }
         let Some(node) = self.field(root, "loadBalancingConfig") else { return };
         let Some(list) = self.array(node, "loadBalancingConfig") else { return };
-        let may_be_empty = self.is("load-balancing.list", "take");
-        let is_served = list.is_empty() && may_be_empty
-            || list.iter().any(|policy| {
-                if let [only] = policy.members() {
-                    return is_known(&only.key);
+        let mut is_served = list.is_empty() && self.is("load-balancing.list", "take");
+        for policy in list {
+            let [only] = policy.members() else {
+                self.refuse(policy.span, "a load balancing policy is an object with one key", WRITE);
+                continue;
+            };
+            let rule = self.client.rule("load-balancing.settings");
+            if rule == "objects" || *rule == *only.key && only.value.kind != Kind::Null {
+                self.object(&only.value, &only.key);
+            }
+            if let Some(child) = only.value.member("childPolicy") {
+                self.note(Verdict::Unknown, None, child.span, "no rule is about child policies", WRITE);
+                is_served = true;
+            }
+            if is_known(&only.key) {
+                is_served = true;
+                if let (Some(shuffle), true) = (only.value.member("shuffleAddressList"), rule != "any") {
+                    self.kind(shuffle, "shuffleAddressList", "a boolean");
                 }
-                let message = "an element of loadBalancingConfig is an object with one key";
-                self.refuse(policy.span, message, WRITE);
-                false
-            });
+                if self.is("load-balancing.behind", "unread") {
+                    break;
+                }
+            }
+        }
         if !is_served {
             let message = "no load balancing policy that this client knows".to_owned();
             let remove = removal_of(root, node);
             match self.client.rule("load-balancing.unknown") {
                 "refuse" => self.refuse(node.span, message, remove),
-                _ => self.fails("UNAVAILABLE", node.span, message + ": every call fails", remove),
+                _ => self.note(Verdict::AsWritten, None, node.span, message + ": pick_first is used", remove),
             }
         }
     }

@@ -86,7 +86,8 @@ impl Client {
         let used = fraction_text.get(..9).unwrap_or(fraction_text);
         let is_wrong = !digits(whole)
             || !digits(used)
-            || whole.is_empty() && (used.is_empty() || !takes("duration.no-seconds"))
+            || whole.is_empty()
+                && (used.is_empty() || rest.starts_with('+') || !takes("duration.no-seconds"))
             || fraction == Some("") && !takes("duration.no-fraction")
             || fraction_text.len() > 9 && !is_cut;
         let seconds = whole.parse::<i128>().or(if whole.is_empty() { Ok(0) } else { Err(()) });
@@ -101,7 +102,7 @@ impl Client {
         let nanos = format!("{used:0<9}").parse::<i128>().unwrap_or_default() + seconds * NANOS;
         let sign = if minus && minus_rule == "negative" { -1 } else { 1 };
         let grain = self.number("duration.grain-ms").map_or(1, |millis: i128| millis * 1_000_000);
-        Ok(sign * (nanos + grain - 1).div_euclid(grain) * grain)
+        Ok(sign * nanos.div_euclid(grain) * grain)
     }
 
     /// A status code.

@@ -166,11 +166,20 @@ impl Reader<'_> {
             return None;
         };
         let value = &member.value;
+        let is_other = |first: &&Member| {
+            let kinds = [&first.value, value].map(Node::a_kind);
+            is_seen(first)
+                && !kinds.contains(&"null")
+                && (kinds[0] != kinds[1] || first.value.text() != value.text())
+        };
+        if let Some(first) = members.iter().find(is_other).filter(|_| any_case) {
+            // This client decodes each of the values, and fails for any that it can't.
+            self.note(Verdict::Unknown, None, first.key_span, format!("{name} occurs twice"), WRITE);
+        }
         if value.kind == Kind::Null {
-            let refused = self.client.rule("field.null-refused");
-            let is_ignored = name == "methodConfig" && self.is("method-config.no-array", "ignore");
-            if self.is("field.null", "refuse") && !is_ignored || refused.split(' ').any(|other| other == name)
-            {
+            let is_listed = |rule| self.client.rule(rule).split(' ').any(|other| other == name);
+            let is_refused = self.is("field.null", "refuse") && !is_listed("field.null-ignored");
+            if is_refused || is_listed("field.null-refused") {
                 self.refuse(value.span, format!("{name} is null"), removal_of(object, value));
             }
             return None;

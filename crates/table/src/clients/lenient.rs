@@ -1,13 +1,13 @@
 //! JSON as the most lenient of the readers takes it, with what stricter ones refuse.
 
-use crate::document::{Node, Span, json_node};
+use crate::document::{Kind, Node, Span, json_node};
 use crate::values::quoted;
 use jsonc_parser::common::Range;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use std::collections::HashMap;
 
-/// More levels than this, and the readers of two clients stop.
+/// With more levels than this the readers of two clients stop.
 const DEEPEST: usize = 255;
 /// More faults than this are not worth a look at each.
 const MOST_REPAIRS: usize = 100;
@@ -129,14 +129,18 @@ fn parse(text: &str) -> Result<(Node, Vec<Quirk>), NoJson> {
         });
         comma = (*token == Token::Comma).then_some(span);
     }
-    duplicates(&root, 0, &mut quirks).map_err(|span| fault(span, false))?;
+    let behind = text.get(end..).unwrap_or_default();
+    if !behind.trim_matches(BLANKS).is_empty() {
+        quirks.push(Quirk::new("json.text-behind", Span { start: end, end: text.len() }, ""));
+    }
+    nested(&root, 0, &mut quirks);
     Ok((root, quirks))
 }
 
-/// Finds keys that an object has twice; fails for a value that is too deep.
-fn duplicates(node: &Node, depth: usize, quirks: &mut Vec<Quirk>) -> Result<(), Span> {
-    if depth > DEEPEST {
-        return Err(node.span);
+/// Finds keys that an object has twice, and values that are too deep.
+fn nested(node: &Node, depth: usize, quirks: &mut Vec<Quirk>) {
+    if depth == DEEPEST && matches!(node.kind, Kind::Object(_) | Kind::Array(_)) {
+        quirks.push(Quirk::new("json.depth", node.span, "null"));
     }
     let (members, mut seen) = (node.members(), HashMap::new());
     for (index, member) in members.iter().enumerate() {
@@ -146,9 +150,9 @@ fn duplicates(node: &Node, depth: usize, quirks: &mut Vec<Quirk>) -> Result<(), 
             let removed = Span { start: key(first), end: key(first + 1) };
             quirks.push(Quirk { rule, span: member.key_span, fix: (removed, String::new()) });
         }
-        duplicates(&member.value, depth + 1, quirks)?;
+        nested(&member.value, depth + 1, quirks);
     }
-    node.items().iter().try_for_each(|item| duplicates(item, depth + 1, quirks))
+    node.items().iter().for_each(|item| nested(item, depth + 1, quirks));
 }
 
 fn span(range: Range) -> Span {

@@ -23,7 +23,7 @@ pub(super) struct Play {
 
 impl Policy {
     /// The wait before a retry; the first has the number 0.
-    fn wait(&self, number: u32) -> i128 {
+    pub(super) fn wait(&self, number: u32) -> i128 {
         if number == 0 {
             return self.first;
         }

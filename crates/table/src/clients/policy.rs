@@ -43,6 +43,7 @@ impl Reader<'_> {
             (Some(hedging), Some(_)) => {
                 let message = format!("{BOTH}: each call fails");
                 self.note(Verdict::RefusedPerCall, None, hedging.span, message, remove);
+                self.hedging(hedging);
             }
             (None, _) => {}
         }
@@ -137,6 +138,10 @@ impl Reader<'_> {
             per_attempt,
             is_hedging: false,
         };
+        let last = policy.wait(policy.attempts.saturating_sub(2));
+        if self.is("backoff.later-below-a-millisecond", "unknown") && last < SHORTEST {
+            self.note(Verdict::Unknown, None, span, "no rule is about waits below a millisecond", WRITE);
+        }
         if policy.attempts < 2 {
             let advice = "give the channel a limit of 2 or more";
             self.never(span, "the channel's limit leaves one attempt", advice);
