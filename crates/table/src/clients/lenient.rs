@@ -1,6 +1,6 @@
 //! JSON as the most lenient of the readers takes it, with what stricter ones refuse.
 
-use crate::document::{Kind, Node, Span, json_node};
+use crate::document::{Kind, Node, Span, Strictness, json_node};
 use crate::values::quoted;
 use jsonc_parser::common::Range;
 use jsonc_parser::tokens::{Token, TokenAndRange};
@@ -80,13 +80,9 @@ pub(super) fn read(text: &str) -> Result<(Option<Node>, Vec<Quirk>), NoJson> {
 fn parse(text: &str) -> Result<(Node, Vec<Quirk>), NoJson> {
     let collected = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let taken = ParseOptions {
-        allow_missing_commas: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-        ..ParseOptions::default()
+        allow_loose_object_property_names: true,
+        allow_trailing_commas: true,
+        ..Strictness::Comments.options()
     };
     let fault = |span, is_word| NoJson { span, is_word };
     let parsed = parse_to_ast(text, &collected, &taken).map_err(|error| {

@@ -17,25 +17,32 @@ pub(crate) enum Strictness {
     Comments,
 }
 
+impl Strictness {
+    /// The syntax that the parser takes.
+    pub(crate) fn options(self) -> ParseOptions {
+        let extensions = self == Self::Comments;
+        ParseOptions {
+            allow_comments: extensions,
+            allow_single_quoted_strings: extensions,
+            allow_loose_object_property_names: false,
+            allow_trailing_commas: false,
+            allow_missing_commas: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        }
+    }
+}
+
 /// Reads a text; deep nesting (512 levels) is an error like any other.
 pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node, TableError> {
-    let extensions = strictness == Strictness::Comments;
-    let options = ParseOptions {
-        allow_comments: extensions,
-        allow_single_quoted_strings: extensions,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(source.text(), &CollectOptions::default(), &options).map_err(|error| {
-        let problem = lower_case_first(&error.kind().to_string());
-        source.error(span(error.range()), format!("not JSON: {problem}"), "correct the text here")
-    })?;
+    let parsed =
+        parse_to_ast(source.text(), &CollectOptions::default(), &strictness.options()).map_err(|error| {
+            let problem = lower_case_first(&error.kind().to_string());
+            source.error(span(error.range()), format!("not JSON: {problem}"), "correct the text here")
+        })?;
     parsed.value.map(json_node).ok_or_else(|| {
         let help = "write a retry table, such as {\"methodConfig\": [{\"name\": [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}";
         source.error(Span::default(), "the file is empty", help)
