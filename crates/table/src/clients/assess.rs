@@ -151,10 +151,12 @@ impl Reader<'_> {
         if self.is("message-bytes", "checked") {
             for name in ["maxRequestMessageBytes", "maxResponseMessageBytes"] {
                 let bytes = self.value(config, name, Client::integer);
-                let problem = format!("{name} is negative");
-                match bytes.filter(|(bytes, _)| *bytes < 0.0 && self.client.name() == "grpc-go") {
-                    Some((_, span)) => self.fails("RESOURCE_EXHAUSTED", span, problem, WRITE),
-                    None => self.check(bytes, |bytes| *bytes >= 0.0, &problem, WRITE),
+                if let Some((_, span)) = bytes.filter(|(bytes, _)| *bytes < 0.0) {
+                    let problem = format!("{name} is negative");
+                    match self.client.rule("message-bytes.negative") {
+                        "refuse" => self.refuse(span, problem, WRITE),
+                        _ => self.fails("RESOURCE_EXHAUSTED", span, problem, WRITE),
+                    }
                 }
             }
         }

@@ -172,8 +172,10 @@ impl Reader<'_> {
                 && !kinds.contains(&"null")
                 && (kinds[0] != kinds[1] || first.value.text() != value.text())
         };
-        if let Some(first) = members.iter().find(is_other).filter(|_| any_case) {
-            // This client decodes each of the values, and fails for any that it can't.
+        if let (Some(first), true) =
+            (members.iter().find(is_other), self.is("field.twice", "each is decoded"))
+        {
+            // The client fails for any of the values that it can't decode.
             self.note(Verdict::Unknown, None, first.key_span, format!("{name} occurs twice"), WRITE);
         }
         if value.kind == Kind::Null {
